@@ -18,6 +18,7 @@ its rows and bound at the end.
 
 import builtins as _builtins
 import importlib as _importlib
+import os as _os
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 import jax as _jax_itself
@@ -52,6 +53,7 @@ from jaxaot import random as random
 from jaxaot import signal as signal
 from jaxaot import special as special
 from jaxaot._absent import missing_name as _missing_name
+from jaxaot._logs import set_up_logs as _set_up_logs
 from jaxaot._util import public_names as _public_names
 from jaxaot.api import compile as compile
 from jaxaot.api import explain as explain
@@ -103,6 +105,7 @@ from jaxaot.profiling.record import Profile as Profile
 from jaxaot.rematerialize.grad import grad as grad
 from jaxaot.rematerialize.grad import value_and_grad as value_and_grad
 from jaxaot.rematerialize.remat import remat as remat
+from jaxaot.report.record import Report as Report
 from jaxaot.saving import load_state as load_state
 from jaxaot.saving import save as save
 from jaxaot.settings import Config as Config
@@ -131,6 +134,8 @@ from jaxaot.transforms.control_flow import while_loop as while_loop
 from jaxaot.views.memory_format import MemoryFormat as memory_format
 
 __version__ = _VERSION
+
+_set_up_logs(_os.environ)
 
 config, get_config, set_config = _scoped, _get_config, _set_globally
 

@@ -123,6 +123,7 @@ from jaxaot.profiling.record import Profile as Profile
 from jaxaot.rematerialize.grad import grad as grad
 from jaxaot.rematerialize.grad import value_and_grad as value_and_grad
 from jaxaot.rematerialize.remat import remat as remat
+from jaxaot.report.record import Report as Report
 from jaxaot.saving import load_state as load_state
 from jaxaot.saving import save as save
 from jaxaot.settings import Config as Config

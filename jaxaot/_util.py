@@ -111,6 +111,16 @@ def signature_of(fn: Callable[..., Any]) -> inspect.Signature | None:
         return None
 
 
+def look_like(wrapper: Any, fn: Callable[..., Any]) -> None:
+    """Gives an object that can be called a function's name, documentation and attributes, as `functools.wraps` does.
+
+    Attributes that are named as one of the object's own methods are left out.
+    """
+    functools.update_wrapper(wrapper, fn, updated=())
+    of_fn = getattr(fn, "__dict__", {})
+    vars(wrapper).update({name: value for name, value in of_fn.items() if not hasattr(type(wrapper), name)})
+
+
 def shown(fn: Any) -> str:
     """Returns the text of a function, or of an object that can be called, whose own `__repr__` may raise."""
     try:

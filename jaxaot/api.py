@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 import jax
 
 from jaxaot import flow
 from jaxaot import settings as config
+from jaxaot._frames import without_own_frames
 from jaxaot.buckets.policy import Given
 from jaxaot.errors import ArgumentError, TensorTypeError, UsageError
 from jaxaot.facade.iterated import read_iterators
@@ -24,9 +25,10 @@ from jaxaot.partition.policies import get_policy
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced, register_flow
+from jaxaot.report.record import Report
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import MAX_PROGRAMS, CompiledFunction
-from jaxaot.runtime.explain import Inspector, explain_stages
+from jaxaot.runtime.explain import Inspector, report_on
 from jaxaot.runtime.fitting import fitting_program
 from jaxaot.runtime.key import key_for_call
 from jaxaot.runtime.program import Program, lower
@@ -60,7 +62,10 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
         return fn.trace(*args, **kwargs)
     fn = fn.fn if isinstance(fn, CompiledFunction) else fn
     _require_function(fn, "ja.trace")
-    return trace_call(fn, *read_iterators(args, kwargs))
+    try:
+        return trace_call(fn, *read_iterators(args, kwargs))
+    except Exception as error:
+        raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
 
 # fmt: off
@@ -68,13 +73,15 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
 def compile(
     fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
     backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
-    dynamic: Dynamic | None = None, buckets: Given = "pow2",
+    mode: str | None = None, dynamic: Dynamic | None = None, buckets: Given = "pow2",
+    options: Mapping[str, Any] | None = None,
 ) -> CompiledFunction[P, R]: ...
 @overload
 def compile(
     fn: None = None, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
     backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
-    dynamic: Dynamic | None = None, buckets: Given = "pow2",
+    mode: str | None = None, dynamic: Dynamic | None = None, buckets: Given = "pow2",
+    options: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
 # fmt: on
 def compile(
@@ -86,8 +93,10 @@ def compile(
     max_programs: int = MAX_PROGRAMS,
     segments: bool = False,
     fullgraph: bool = False,
+    mode: str | None = None,
     dynamic: Dynamic | None = None,
     buckets: Given = "pow2",
+    options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Returns `fn`, traced and compiled once for each kind of call; a decorator if `fn` is left out.
 
@@ -119,9 +128,11 @@ def compile(
       max_programs: How many compiled versions are kept; the least recently used one is dropped.
       segments: Whether Python may ask for values of traced tensors.
       fullgraph: Whether a function that cannot be one graph is an error rather than run eagerly or in segments.
+      mode: PyTorch's, taken and without effect: there is one way to compile, and XLA chooses kernels.
       dynamic: False for a program for each size; True for buckets from the first call on; or names of arguments, each
         with the dims that change, such as `{"ids": (0, 1)}`, or with dims and their buckets.
       buckets: The sizes for which programs are made: `"pow2"`, a step, or a list of all.
+      options: None: those of PyTorch's compiler have no counterpart.
 
     Raises:
       PolicyError: If there is no such policy.
@@ -132,9 +143,10 @@ def compile(
     if fn is None:
         return functools.partial(
             compile, policy=policy, memory_budget=memory_budget, backend=backend, max_programs=max_programs,
-            segments=segments, fullgraph=fullgraph, dynamic=dynamic, buckets=buckets,
+            segments=segments, fullgraph=fullgraph, mode=mode, dynamic=dynamic, buckets=buckets, options=options,
         )  # fmt: skip
     _require_function(fn, "ja.compile")
+    _answer_options_of_pytorch(mode, dynamic, options)
     if max_programs < 1:
         raise UsageError(f"max_programs is {max_programs}, and at least one program has to be kept: write 1 or more.")
     if segments and fullgraph:
@@ -169,6 +181,29 @@ def _trace_at(
 ) -> Traced:  # fmt: skip
     """Returns the trace of a call at other sizes than its own."""
     return require_values(trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes))
+
+
+_MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
+
+def _answer_options_of_pytorch(mode: str | None, dynamic: bool | None, options: Mapping[str, Any] | None) -> None:
+    """Raises for options of PyTorch's `compile` that ask for what there is not.
+
+    Raises:
+      UsageError: With what to write instead.
+    """
+    if mode not in _MODES:
+        raise UsageError(f"`mode` is one of PyTorch's, {', '.join(map(repr, _MODES[1:]))}, and {mode!r} was given.")
+    if dynamic:
+        raise UsageError(
+            "`ja.compile` makes a program for each size, and `dynamic=True` asks for one that serves all. Pad to a few "
+            "sizes, or write `ja.jit(fn, dynamic=True)` for a function of arrays."
+        )
+    if options:
+        raise UsageError(
+            f"`options` are of PyTorch's compiler, and XLA has none of {', '.join(map(repr, options))}. Drop them; "
+            "`ja.config(…)` has jaxaot's settings, `ja.jit(fn, compiler_options=…)` takes XLA's."
+        )
 
 
 def _require_function(fn: object, name: str) -> None:
@@ -257,24 +292,60 @@ def traced_of(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def explain(
-    traced: Traced, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None
-) -> str:
-    """Returns every stage of a traced function as text, with the partitions of functions under `ja.remat` in it.
+    fn: Callable[..., Any] | Traced,
+    /,
+    *args: object,
+    policy: str | Callable[..., Any] | None = None,
+    memory_budget: float | str | None = None,
+    **kwargs: Any,
+) -> Report:
+    """Returns a report on a function: what a call changes, what is saved and why, what passes did, and every graph.
+
+        print(ja.explain(step, x))
+        ja.explain(step, x).save_html("step.html")     # one page, forward and backward side by side
+
+    Nothing is compiled, run or changed by it.
 
     Args:
-      traced: What `ja.trace` returned.
+      fn: A function, or what `ja.compile`, `ja.jit`, `ja.remat` or `ja.trace` returned.
+      *args: Arguments of a call, or their types.
       policy: What the forward saves for the backward; by default the setting in force.
       memory_budget: How much it may save; by default the setting in force.
+      **kwargs: Arguments that are passed by name.
 
     Raises:
-      UsageError: If it is given something else than a traced function.
+      UsageError: If it is given something else, or a policy for a function that has its own.
+      TraceError: If the function cannot be traced.
     """
-    if not isinstance(traced, Traced):
+    if isinstance(fn, Traced):
+        partition = fn.joint().partition(policy, memory_budget) if fn.needs_backward else None
+        return report_on(fn, partition, None, kind="ja.trace")
+    if not callable(fn):
         raise UsageError(
-            f"`ja.explain` takes what `ja.trace` returned, and was given a {type(traced).__name__}. Write "
-            "`print(ja.explain(ja.trace(f, x)))`."
+            f"`ja.explain` takes a function and its arguments, and was given a {type(fn).__name__}. Write "
+            "`print(ja.explain(f, x))`."
         )
-    return explain_stages(traced, traced.joint().partition(policy, memory_budget) if traced.needs_backward else None)
+    explained: Any = getattr(fn, "explain", None)
+    if not _is_ours(fn, explained):
+        return compile(fn, policy=policy, memory_budget=memory_budget).explain(*args, **kwargs)
+    if policy is not None or memory_budget is not None:
+        raise UsageError(
+            f"`ja.explain` was given a policy or a budget, and {fn!r} has its own. Give it the function itself, or "
+            "drop them."
+        )
+    return explained(*args, **kwargs)
+
+
+def _is_ours(fn: Any, explained: Any) -> bool:
+    """Returns whether an attribute `explain` says what a function that jaxaot made does.
+
+    It may be the user's own, or have been copied by `functools.wraps` from a function inside.
+    """
+    explained = explained.func if isinstance(explained, functools.partial) else explained
+    is_of_object = getattr(explained, "__self__", None) is fn
+    owner = getattr(explained, "owner", lambda: None)()
+    is_ours = str(getattr(explained, "__module__", "")).startswith("jaxaot.")
+    return is_ours and (is_of_object or owner is fn or isinstance(fn, functools.partial))
 
 
 def pareto(

@@ -1,10 +1,16 @@
-"""The command line: `jaxaot demo`, `explain MODULE:FUNCTION`, `profile MODULE:FUNCTION`, `cache pack`, `--version`."""
+"""The command line: `jaxaot demo`, `explain`, `profile`, `cache`, `doctor`, `bench`, `--version`.
+
+Results go to stdout, errors to stderr as one line. Colours follow `NO_COLOR`, and are left out in a pipe, as are
+progress bars.
+"""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -17,9 +23,10 @@ from rich.console import Console
 
 from jaxaot._util import signature_of
 from jaxaot._versions import JAXAOT
-from jaxaot.api import compile
+from jaxaot.api import explain
 from jaxaot.demo.model import Shape
 from jaxaot.demo.text import load_text
+from jaxaot.doctor import examine, lines_of
 from jaxaot.errors import JaxaotError, UsageError
 from jaxaot.facade.devices import find_device
 from jaxaot.lower.warm.packed import pack, unpack
@@ -29,14 +36,21 @@ from jaxaot.profiling.profile import profile
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message)
+        raise UsageError(f"{message}; `{self.prog} --help` says what there is")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="jaxaot", description="Mutable tensors and automatic rematerialization for JAX.")
+    parser = _Parser(
+        prog="jaxaot",
+        description="Mutable tensors and automatic rematerialization for JAX.",
+        epilog="Exit status: 0 done, 1 `doctor` found a problem, 2 wrong usage, 130 interrupted.",
+    )
     parser.add_argument("--version", action="version", version=_versions())
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
-    demo = commands.add_parser("demo", help="train a small GPT on real text")
+    asked = _Parser(add_help=False)
+    asked.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    asked.add_argument("--json", action="store_true", help="print plain data instead of text and tables")
+    demo = commands.add_parser("demo", parents=[asked], help="train a small GPT on real text, about three minutes")
     demo.add_argument("--text", metavar="FILE", help="text to learn; by default the Python standard library's source")
     demo.add_argument("--steps", type=int, default=400, help="training steps (default %(default)s)")
     demo.add_argument("--budget", metavar="B", help='what the forward may save: a fraction such as 0.3, or "8MiB"')
@@ -44,12 +58,24 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--device", help='such as "cpu" or "cuda:0"; by default JAX\'s choice')
     demo.add_argument("--out", metavar="DIR", help="write an HTML report into this directory")
     demo.set_defaults(run=_demo)
-    explain = commands.add_parser("explain", help="print every stage of a function")
+    explain = commands.add_parser(
+        "explain",
+        parents=[asked],
+        help="what a function changes and saves, and every graph",
+        description="What a function changes, what is saved for the backward and why, what passes did, memory over "
+        "time, and every graph.",
+        epilog="Example: jaxaot explain train:step --html step.html",
+    )
     explain.add_argument(
         "function", metavar="MODULE:FUNCTION", help="its module has `example_args()` that returns its arguments"
     )
+    explain.add_argument("--html", metavar="FILE", help="write one page of HTML that needs no network")
+    explain.add_argument("--policy", help='what may be saved: "min_cut", "save_all", …')
+    explain.add_argument("--budget", metavar="B", help='how much may be saved: a fraction such as 0.3, or "8MiB"')
     explain.set_defaults(run=_explain)
-    profiled = commands.add_parser("profile", help="what a function computes, moves and keeps, from shapes alone")
+    profiled = commands.add_parser(
+        "profile", parents=[asked], help="what a function computes, moves and keeps, from shapes alone"
+    )
     profiled.add_argument(
         "function", metavar="MODULE:FUNCTION", help="its module has `example_args()`, or its arguments have a --shape"
     )
@@ -59,7 +85,6 @@ def _parser() -> argparse.ArgumentParser:
         "--shape", metavar="X=TYPE", action="append", default=[], help="the type of an argument, such as x=f32[32,128]"
     )
     profiled.add_argument("--forward", action="store_true", help="the forward alone, without gradients")
-    profiled.add_argument("--json", action="store_true", help="print plain data instead of tables")
     profiled.add_argument("--trace", metavar="FILE", help="write a trace for https://ui.perfetto.dev")
     profiled.set_defaults(run=_profile)
     cache = commands.add_parser("cache", help="carry a directory of `cache_dir` to other machines")
@@ -72,6 +97,11 @@ def _parser() -> argparse.ArgumentParser:
     unpacked.add_argument("file", metavar="FILE", help="the file, from somebody you trust: programs run from it")
     unpacked.add_argument("folder", metavar="DIR", help="the directory of `cache_dir`")
     unpacked.set_defaults(run=_unpack)
+    doctor = commands.add_parser("doctor", parents=[asked], help="versions, devices, extras, and what does not fit")
+    doctor.set_defaults(run=_doctor)
+    bench = commands.add_parser("bench", parents=[asked], help="a short comparison with jax.jit on this machine")
+    bench.add_argument("--seconds", type=float, default=10, help="how long steps are taken (default %(default)s)")
+    bench.set_defaults(run=_bench)
     return parser
 
 
@@ -91,7 +121,7 @@ def _budget(text: str | None) -> Any:
     return budget
 
 
-def _demo(options: argparse.Namespace, console: Console) -> None:
+def _demo(options: argparse.Namespace, console: Console) -> int:
     from jaxaot.demo.report import write_report
     from jaxaot.demo.train import run
 
@@ -110,21 +140,57 @@ def _demo(options: argparse.Namespace, console: Console) -> None:
     device = None if options.device is None else find_device(options.device)
     with jax.default_device(device):
         result = run(corpus, options.steps, budget, options.seed, console)
+    if options.json:
+        print(json.dumps(result.to_dict(), indent=1))
     if out is not None:
         console.print(f"Report: {write_report(out, result, corpus.unigram_entropy)}")
+    return 0
 
 
-def _pack(options: argparse.Namespace, console: Console) -> None:
+def _pack(options: argparse.Namespace, console: Console) -> int:
     console.print(f"{pack(options.folder, options.file)} files packed", highlight=False)
+    return 0
 
 
-def _unpack(options: argparse.Namespace, console: Console) -> None:
+def _unpack(options: argparse.Namespace, console: Console) -> int:
     console.print(f"{unpack(options.file, options.folder)} files unpacked", highlight=False)
+    return 0
 
 
-def _explain(options: argparse.Namespace, console: Console) -> None:
+def _explain(options: argparse.Namespace, console: Console) -> int:
     module, function = _load(options.function, "explain")
-    compile(function).explain(*_example_args(module, options.function, "explain"))
+    args = _example_args(module, function, options.function, "explain")
+    report = explain(function, *args, policy=options.policy, memory_budget=_budget(options.budget))
+    if options.html is not None:
+        report.save_html(options.html)
+    if options.json:
+        print(report.to_json())
+    elif options.html is not None:
+        console.print(f"Report: {options.html}", highlight=False)
+    elif not options.quiet:
+        print(report.text(min(100, console.width)))
+    return 0
+
+
+def _doctor(options: argparse.Namespace, console: Console) -> int:
+    found = examine()
+    if options.json:
+        print(json.dumps(found, indent=1))
+    for line in lines_of(found):
+        console.print(line, highlight=False, markup=False, style="red" if line.startswith("problem") else None)
+    return 1 if found["problems"] else 0
+
+
+def _bench(options: argparse.Namespace, console: Console) -> int:
+    from jaxaot.demo.bench import bench_table, run_bench
+
+    if not options.seconds > 0:
+        raise UsageError(f"--seconds must be more than 0, not {options.seconds}")
+    timings = run_bench(options.seconds, console)
+    if options.json:
+        print(json.dumps([dataclasses.asdict(timing) for timing in timings], indent=1))
+    console.print(bench_table(timings))
+    return 0
 
 
 def _load(name: str, what: str) -> tuple[Any, Callable[..., Any]]:
@@ -146,14 +212,31 @@ def _load(name: str, what: str) -> tuple[Any, Callable[..., Any]]:
         raise UsageError(f"cannot {what} {name}: {error}") from error
 
 
-def _example_args(module: Any, name: str, what: str) -> tuple[Any, ...]:
-    try:
-        return tuple(module.example_args())
-    except AttributeError as error:
-        raise UsageError(f"cannot {what} {name}: {error}") from error
+def _example_args(module: Any, function: Callable[..., Any], name: str, what: str) -> tuple[Any, ...]:
+    """Returns the arguments that a module has for one of its functions.
+
+    Raises:
+      UsageError: If it has none, or they do not fit.
+    """
+    if not hasattr(module, "example_args"):
+        raise UsageError(
+            f"cannot {what} {name}: its module has no `example_args()`; write one that returns the arguments, such as "
+            "`def example_args(): return (ja.ones(3),)`"
+        )
+    found = module.example_args()
+    args = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+    signature = signature_of(function)
+    if signature is not None:
+        try:
+            signature.bind(*args)
+        except TypeError as error:
+            raise UsageError(
+                f"cannot {what} {name}: `example_args()` returns {len(args)} arguments, which do not fit: {error}"
+            ) from error
+    return args
 
 
-def _profile(options: argparse.Namespace, console: Console) -> None:
+def _profile(options: argparse.Namespace, console: Console) -> int:
     module, function = _load(options.function, "profile")
     shapes = dict(map(_shape, options.shape))
     names = _parameters(function)
@@ -164,7 +247,8 @@ def _profile(options: argparse.Namespace, console: Console) -> None:
     if not hasattr(module, "example_args") and (names is None or missing):
         needed = " ".join(f"--shape {name}=f32[…]" for name in missing) or "`example_args()` in its module"
         raise UsageError(f"the arguments of {options.function} have no shapes: write {needed}")
-    args = list(_example_args(module, options.function, "profile")) if names is None or missing else []
+    is_asked = names is None or bool(missing)
+    args = list(_example_args(module, function, options.function, "profile")) if is_asked else []
     if names is not None:
         given = dict(zip(names, args, strict=False)) | shapes
         absent = [name for name in names if name not in given]
@@ -178,7 +262,11 @@ def _profile(options: argparse.Namespace, console: Console) -> None:
             found.save_trace(options.trace)
         except OSError as error:
             raise UsageError(f"cannot write --trace {options.trace}: {error.strerror}") from error
-    print(json.dumps(found.to_dict(), indent=1) if options.json else found)
+    if options.json:
+        print(json.dumps(found.to_dict(), indent=1))
+    elif not options.quiet:
+        print(found)
+    return 0
 
 
 def _parameters(function: Callable[..., Any]) -> list[str] | None:
@@ -220,14 +308,23 @@ def _shape(text: str) -> tuple[str, jax.ShapeDtypeStruct]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command line and returns the exit status: 0, 2 after one line that says what is wrong, 130 on Ctrl-C."""
+    """Runs the command line and returns the exit status.
+
+    It is 0 if all went well, 1 if `doctor` found a problem, 2 after one line that says what is wrong, 130 on Ctrl-C,
+    and 141 if nobody reads the output any more.
+    """
     try:
         options = _parser().parse_args(argv)
-        options.run(options, Console())
+        console = Console(quiet=options.quiet or options.json)
+        status = options.run(options, console)
+        sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
         print("jaxaot: interrupted", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # such as `jaxaot explain … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except (UsageError, JaxaotError) as error:
         print(f"jaxaot: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
-    return 0

@@ -32,6 +32,7 @@ from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan.alias import ArrayOutput
 from jaxaot.plan.stages import Compiled, JointGraph, Partition, Traced
 from jaxaot.plan.timeline import Timeline
+from jaxaot.report.notebook import stage_html
 from jaxaot.runtime.program import empty_inputs
 from jaxaot.runtime.recovery import is_deleted
 from jaxaot.tape.modes import state
@@ -150,6 +151,11 @@ def with_hooks(partition: Partition) -> Partition:
 def timeline_of(partition: Partition) -> Timeline:
     """Returns the memory that a partition uses as it runs."""
     return memory_timeline(partition)
+
+
+def html_of(stage: Traced | JointGraph | Partition) -> str:
+    """Returns what notebooks show of a stage."""
+    return stage_html(stage)
 
 
 def compiled_of(partition: Partition, backend: str) -> Compiled:

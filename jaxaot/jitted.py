@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._typing import ClosedJaxpr
 from jaxaot.api import compile as compile_function
 from jaxaot.api import trace
 from jaxaot.buckets.policy import Given
@@ -18,10 +17,12 @@ from jaxaot.errors import TensorTypeError, UnsupportedVariableError, UsageError
 from jaxaot.facade.bad_arguments import explain_deleted
 from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, kind_of
 from jaxaot.facade.trees import refuse_cycles
+from jaxaot.lower.explain import OfCall
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
 from jaxaot.lower.sized import Dynamic, Sized
 from jaxaot.lower.warm.events import CacheReport
 from jaxaot.plan.alias import ArrayOutput
+from jaxaot.report.build import changes_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -79,8 +80,8 @@ class _OfObjects:
         """Returns what became in `cache_dir` of each graph."""
         return self._compiled.explain_cache()
 
-    def graph_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ClosedJaxpr, Any]:
-        """Returns the graph of a call, from arrays to results and what is written, and the types of the results."""
+    def graph_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OfCall:
+        """Returns the graph of a call, from arrays to results and what is written, and what goes with it."""
         args, kwargs = self._given(args, kwargs)
         traced = trace(self._compiled.fn, *args, **kwargs)
         avals = traced.jaxpr.out_avals
@@ -90,7 +91,8 @@ class _OfObjects:
             else getattr(source, "value", None)
             for source in traced.alias.outputs
         ]
-        return traced.jaxpr, jax.tree.unflatten(traced.out_tree, leaves)
+        types = jax.tree.unflatten(traced.out_tree, leaves)
+        return OfCall(traced.jaxpr, types, changes_of(traced, self._compiled.fn))
 
 
 _OBJECTS = Objects(_are_in, _OfObjects, refuse_cycles, explain_deleted)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import pathlib
+import re
 import signal
+import subprocess
+import sys
 
 import pytest
+from rich.console import Console
 
 from jaxaot.cli import main
+from jaxaot.demo.bench import Size, Timing, run_bench
 
 
 def refused(capsys, *argv: str) -> str:
@@ -52,8 +59,59 @@ def test_explain(capsys, tmp_path, monkeypatch):
     )
     monkeypatch.chdir(tmp_path)
     assert main(["explain", "mine:fn"]) == 0
-    assert "mine.py:4" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "mine.py:4" in shown and shown.startswith("fn, by ja.compile on ")
+    assert main(["explain", "mine:fn", "--html", "fn.html", "--policy", "save_nothing", "--budget", "0.5"]) == 0
+    assert capsys.readouterr().out == "Report: fn.html\n" and "<!doctype html>" in (tmp_path / "fn.html").read_text()
+    assert main(["explain", "mine:fn", "--json", "--html", "fn.html"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "fn"
+    assert main(["explain", "mine:fn", "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
     assert "cannot explain" in refused(capsys, "explain", "nowhere:fn")
+    assert "cannot write" in refused(capsys, "explain", "mine:fn", "--html", "nowhere/fn.html")
+
+
+FN = "def fn(x):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def fn(x):\n    return x\n", "has no `example_args()`"),
+        (
+            "def fn(x):\n    return x\ndef example_args():\n    return 1.0, 2.0\n",
+            "returns 2 arguments, which do not fit",
+        ),
+    ],
+)
+def test_arguments_that_do_not_fit(capsys, tmp_path, monkeypatch, text, words):
+    name = f"unfit{abs(hash(text))}"
+    (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", list(sys.path))
+    assert words in refused(capsys, "explain", f"{name}:fn")
+
+
+def test_one_argument_needs_no_tuple(capsys, tmp_path, monkeypatch):
+    (tmp_path / "alone.py").write_text("import jaxaot as ja\n" + FN + "def example_args():\n    return ja.ones(3, 2)\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", list(sys.path))
+    assert main(["explain", "alone:fn"]) == 0
+    assert "f32[3,2]" in capsys.readouterr().out
+
+
+def test_functions_that_are_compiled_already_are_explained(capsys, tmp_path, monkeypatch):
+    (tmp_path / "made.py").write_text(
+        "import jax.numpy as jnp, jaxaot as ja\n"
+        "def loss(w, x):\n    return jnp.tanh(x @ w).sum()\n"
+        "saved = ja.remat(loss)\njitted = ja.jit(loss)\n"
+        "def example_args():\n    return jnp.ones((3, 5)), jnp.ones((7, 3))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", list(sys.path))
+    for name, kind in (("saved", "ja.remat"), ("jitted", "ja.jit"), ("loss", "ja.compile")):
+        assert main(["explain", f"made:{name}"]) == 0
+        assert f"by {kind} on" in capsys.readouterr().out
 
 
 def test_ctrl_c_is_one_line(monkeypatch, capsys):
@@ -125,3 +183,55 @@ def test_profile(capsys, mine):
 )
 def test_what_cannot_be_profiled(capsys, mine, argv, words):
     assert words in refused(capsys, "profile", *argv)
+
+
+def test_wrong_usage_says_where_help_is(capsys):
+    assert "`jaxaot --help`" in refused(capsys)
+    assert "`jaxaot demo --help`" in refused(capsys, "demo", "--steps", "x")
+
+
+ROOT = str(pathlib.Path(__file__).parents[1])
+
+
+def run_apart(*argv, script=None, **environment):
+    """Runs the command line in a process of its own, its output in pipes."""
+    command = [sys.executable, "-c", script] if script else [sys.executable, "-m", "jaxaot", *argv]
+    given = os.environ | {"PYTHONPATH": ROOT, "JAX_PLATFORMS": "cpu"} | environment
+    return subprocess.run(command, capture_output=True, text=True, env=given, check=False)
+
+
+def test_sixty_columns_without_colours_in_a_pipe():
+    done = run_apart("doctor", COLUMNS="60", NO_COLOR="1", FORCE_COLOR="1")
+    assert done.returncode in (0, 1) and done.stderr == ""
+    lines = re.sub(r"\x1b\[[01]?m", "", done.stdout).splitlines()  # bold is no colour
+    assert max(map(len, lines)) <= 60 and "\x1b" not in "".join(lines)
+
+
+def test_nobody_reads_the_output_any_more(tmp_path):
+    (tmp_path / "long.py").write_text(
+        "import jaxaot as ja\ndef fn(x):\n    for _ in range(400): x = x.sin()\n    return x\n"
+        "def example_args():\n    return (ja.ones(3),)\n"
+    )
+    command = f"{sys.executable} -m jaxaot explain long:fn | head -1; echo ${{PIPESTATUS[0]}}"
+    given = os.environ | {"PYTHONPATH": ROOT, "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, env=given, check=False)
+    assert done.stderr == "" and done.stdout.splitlines() == ["fn, by ja.compile on cpu", "141"]
+
+
+@pytest.mark.slow  # eight programs are compiled
+def test_bench_times_four_ways():
+    timings = run_bench(0.01, Console(quiet=True), Size(n_layers=1, width=8, n_heads=2, length=4, batch=2))
+    assert [timing.way.split(",")[0] for timing in timings] == ["jax.jit", "jax.jit", "ja.jit", "ja.jit"]
+    assert all(0 < timing.step_seconds < timing.first_seconds for timing in timings)
+    assert all(timing.temporary_bytes is not None for timing in timings)
+
+
+def test_bench_shows_times(monkeypatch, capsys):
+    timings = [Timing("jax.jit", 1.0, 0.5, 2**20), Timing("ja.jit", 2.0, 0.25, None)]
+    monkeypatch.setattr("jaxaot.demo.bench.run_bench", lambda seconds, console: timings)
+    assert main(["bench"]) == 0
+    shown = capsys.readouterr().out
+    assert "of jax.jit" in shown and "0.50" in shown and "1.00 MiB" in shown
+    assert main(["bench", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[1]["first_seconds"] == 2.0
+    assert "--seconds must be more than 0" in refused(capsys, "bench", "--seconds", "0")

@@ -17,6 +17,8 @@ LAYERS = [
         "_typing",
         "_util",
         "_signals",
+        "_logs",
+        "_frames",
         "_jax",
         "_placement",
         "_versions",
@@ -30,6 +32,7 @@ LAYERS = [
     ("ir", "ops"),
     ("plan", "tape"),
     ("joint", "passes", "partition", "buckets"),
+    ("report",),
     ("backend",),
     ("lower",),
     ("facade",),
@@ -40,7 +43,20 @@ LAYERS = [
     ("api", "saving"),
     ("archive",),
     ("autograd", "func", "nn", "amp", "aot", "policies", "random", "profiling", "freezing"),
-    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler", "optim", "subclasses", "distributed"),
+    (
+        "linalg",
+        "fft",
+        "special",
+        "masked",
+        "signal",
+        "jitted",
+        "compiler",
+        "optim",
+        "subclasses",
+        "distributed",
+        "doctor",
+    ),
+    ("demo",),
     ("cli",),
     ("__init__", "__main__"),
 ]
@@ -53,6 +69,7 @@ WITHIN_A_ROW = {
     ("_placement", "_jax"),  # what asks XLA for one is a primitive
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning
+    ("_logs", "errors"),  # an unknown name is an error
     ("_absent", "errors"),  # a name that is not there is an error
     ("errors", "_graph_errors"),  # are one tree
     ("errors", "_gradient_errors"),
@@ -111,6 +128,7 @@ def problems(path, root=ROOT):
 
 
 LOCAL = {
+    ("cli.py", "jaxaot.demo.bench"),
     ("cli.py", "jaxaot.demo.report"),  # the demo is imported when it runs, not by other commands
     ("cli.py", "jaxaot.demo.train"),
 }

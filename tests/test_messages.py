@@ -390,7 +390,7 @@ BAD_USES = {
     "no function to compile": (TypeError, lambda: ja.compile(3), "`ja.compile` takes a function"),  # pyright: ignore
     "no function to trace": (TypeError, lambda: ja.trace(None), "`ja.trace` takes a function"),  # pyright: ignore
     "no function to jit": (TypeError, lambda: ja.jit(3), "`ja.jit` takes a function"),  # pyright: ignore
-    "nothing to explain": (ValueError, lambda: ja.explain(3), "ja.explain(ja.trace(f, x))"),  # pyright: ignore
+    "nothing to explain": (ValueError, lambda: ja.explain(3), "ja.explain(f, x)"),  # pyright: ignore
     "a name that is none": (TypeError, lambda: ja.checkpoint_name(X, 3), "A name is a string"),  # pyright: ignore
     "requires_grad of a string": (TypeError, lambda: ja.ones(2).requires_grad_("a"), "must be a bool"),  # pyright: ignore
     "requires_grad of a factory": (TypeError, lambda: ja.ones(2, requires_grad="a"), "must be a bool"),  # pyright: ignore

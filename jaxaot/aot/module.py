@@ -11,6 +11,7 @@ from jaxaot.aot.lift import AbstractLifted, LiftedObject, holds_tensors
 from jaxaot.aot.partitions import min_cut_rematerialization_partition
 from jaxaot.errors import ModuleLiftError
 from jaxaot.facade.tensor import Tensor
+from jaxaot.report.record import Report
 
 
 def lift(module: object, variables: object = None) -> AbstractLifted:
@@ -105,9 +106,9 @@ class AotModule:
         """Returns the traced graph of a call; nothing is changed by it."""
         return self._compiled.trace(*self._arguments(args, kwargs))
 
-    def explain(self, /, *args: object, **kwargs: Any) -> None:
-        """Prints every stage that a call goes through: signature, graph, joint graph, forward, backward."""
-        self._compiled.explain(*self._arguments(args, kwargs))
+    def explain(self, /, *args: object, **kwargs: Any) -> Report:
+        """Returns a report on every stage that a call goes through, to print or to save."""
+        return self._compiled.explain(*self._arguments(args, kwargs))
 
     def cache_info(self) -> Any:
         """Returns how many calls found a program, how many had one built, and how many there are."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from jaxaot._typing import ArrayLike
@@ -51,6 +51,19 @@ class Result:
     seconds: dict[str, list[float]]
     sample: str
     n_parameters: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the numbers as plain data, as `json` takes it."""
+        plan = self.partition.plan
+        return {
+            "n_parameters": self.n_parameters,
+            "losses": self.losses,
+            "seconds": self.seconds,
+            "saved_bytes": plan.saved_bytes,
+            "save_all_bytes": plan.save_all_bytes,
+            "n_recomputed": len(plan.recomputed),
+            "sample": self.sample,
+        }
 
 
 def learning_rate(step: int, n_steps: int) -> float:
@@ -102,13 +115,24 @@ def run(
     losses: list[float] = []
     seconds: dict[str, list[float]] = {"jaxaot": [], "jax.jit": []}
     codes, targets = corpus.batch(rng, BATCH, shape.context)
-    traced = trace(trainer.loss, tensor(codes), tensor(targets))
-    partition = traced.joint().partition(None, memory_budget)
-    count, loss_column = TextColumn("{task.completed}/{task.total}"), TextColumn("loss {task.fields[loss]}")
-    columns = (TextColumn("training"), BarColumn(), count, loss_column, TimeRemainingColumn())
+    if not console.is_terminal:  # where there is no bar that says so
+        console.print(f"Compiling takes about a minute, {n_steps} steps about two.")
+    count, loss_column = TextColumn("{task.completed}/{task.total}"), TextColumn("{task.fields[loss]}")
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(20),
+        count,
+        loss_column,
+        TimeElapsedColumn(),
+    )
     step_traced: Any = None
-    with Progress(*columns, console=console, transient=not console.is_terminal) as progress:
-        task = progress.add_task("", total=n_steps, loss="-")
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("tracing the loss", total=n_steps, loss="")
+        traced = trace(trainer.loss, tensor(codes), tensor(targets))
+        progress.update(task, description="choosing what to save")
+        partition = traced.joint().partition(None, memory_budget)
+        progress.update(task, description="compiling loss, backward, optimizer")
         for step in range(n_steps):
             codes, targets = corpus.batch(rng, BATCH, shape.context)
             rate = learning_rate(step, n_steps)
@@ -117,16 +141,19 @@ def run(
             params[0].untyped_storage().array.block_until_ready()  # type: ignore[union-attr]
             seconds["jaxaot"].append(time.perf_counter() - start)
             losses.append(loss)
-            progress.update(task, advance=1, loss=f"{loss:.3f}")
+            progress.update(task, advance=1, loss=f"loss {loss:.3f}", description="training")
             if step == 0:
                 step_traced = trainer.update.trace(rate)
             if step % TURN == TURN - 1 or step == n_steps - 1:
+                if not seconds["jax.jit"]:
+                    progress.update(task, description="compiling the step of plain jax.jit")
                 for _ in range(PLAIN_TURN):
                     start = time.perf_counter()
                     plain.step(codes, targets, rate).block_until_ready()
                     plain.state[0][0].block_until_ready()
                     seconds["jax.jit"].append(time.perf_counter() - start)
-    sample, decode_traced = generate(model, corpus, 200, np.random.default_rng(seed))
+        progress.update(task, description="writing a continuation")
+        sample, decode_traced = generate(model, corpus, 200, np.random.default_rng(seed))
     result = Result(losses, traced, partition, step_traced, decode_traced, seconds, sample, n_parameters)
     show(result, corpus, memory_budget, console)
     return result
@@ -155,7 +182,9 @@ def generate(
 
 def show(result: Result, corpus: Corpus, memory_budget: float | str | None, console: Console) -> None:
     """Prints the tables."""
-    table = Table("graph", "storages", "read", "written", "resized", "outputs that alias", title="What was found")
+    table = Table(
+        "graph", "storages", "read", "written", "resized", "outputs that alias", title="Storages in each graph"
+    )
     for name, traced in (
         ("loss", result.traced),
         ("optimizer step", result.step_traced),
@@ -168,11 +197,13 @@ def show(result: Result, corpus: Corpus, memory_budget: float | str | None, cons
     console.print(table)
     plan = result.partition.plan
     table = Table("partition", "kept between forward and backward", "values", title="Residuals")
-    table.add_row("save everything", format_bytes(plan.save_all_bytes), "")
+    table.add_row("save everything", format_bytes(plan.save_all_bytes), "all")
     chosen = "min_cut" if memory_budget is None else f"min_cut, budget {memory_budget}"
     table.add_row(chosen, format_bytes(plan.saved_bytes), str(len(plan.saved)))
     console.print(table)
-    table = Table("contestant", "min ms", "quartile ms", "median ms", title="Step time, in turns in this run")
+    table = Table(
+        "contestant", "fastest ms", "a quarter below ms", "half below ms", title="Step time, in turns in this run"
+    )
     # the first steps compile, and the first of an iteration finds cold caches
     ours, plain = (
         np.percentile([s for i, s in enumerate(times) if i % turn and i > 1] or times, (0, 25, 50))
@@ -181,7 +212,10 @@ def show(result: Result, corpus: Corpus, memory_budget: float | str | None, cons
     table.add_row("jaxaot (loss, backward, optimizer)", *(f"{s * 1e3:.1f}" for s in ours))
     table.add_row("plain jax.jit (donated)", *(f"{s * 1e3:.1f}" for s in plain))
     table.add_row("ratio", *(f"{s:.2f}" for s in ours / plain))
-    console.print(table)
+    if len(result.losses) > TURN:
+        console.print(table)
+    else:
+        console.print(f"With at most {TURN} steps there are no times to compare: most of them compile.")
     final = float(np.mean(result.losses[-10:]))
     console.print(
         f"Loss {final:.3f} nats per character (perplexity {perplexity(final):.1f}); a model without context cannot get "

@@ -2454,6 +2454,24 @@ def named(input, name, *, out=None):
 FORMS["94750e647d9ab2ca20144d48"] = named
 
 
+def redistributed(input, sharding, source, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(sharding), _static(source), ), out, None)
+    return _call(_spec, (input, ), (_static(sharding), _static(source), ), None)
+
+
+FORMS["2b968e35060f78c4ca42bc1c"] = redistributed
+
+
+def gathered(input, sharding, source, word, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(sharding), _static(source), word, ), out, None)
+    return _call(_spec, (input, ), (_static(sharding), _static(source), word, ), None)
+
+
+FORMS["963c9311c31d2c89f1ee2f41"] = gathered
+
+
 def channels_last_copy_of(input, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, ), (), out, None)

@@ -25,6 +25,7 @@ from jaxaot.ir.walk import aval_bytes, short_aval, source_line
 
 _MAX_PARAM_LENGTH = 60
 _HIDDEN_PARAMS = {"jvp", "jvp_jaxpr_fun", "fwd_jaxpr_thunk", "bwd", "num_consts", "symbolic_zeros", "sharding", "name"}
+_NUMPY_SCALAR = re.compile(r"np\.[a-z]+\d*\(([^()]*)\)")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+|0x[0-9a-f]{6,}")
 
 
@@ -77,7 +78,7 @@ def format_params(eqn: Eqn) -> str:
             text = f"({', '.join(f'{{{len(item.eqns)} equations}}' for item in value)})"
         else:
             text = "<function>" if callable(value) and not isinstance(value, type | np.dtype) else str(value)
-            text = _ADDRESS.sub("", re.sub(r"\s+", " ", text))
+            text = _NUMPY_SCALAR.sub(r"\1", _ADDRESS.sub("", re.sub(r"\s+", " ", text)))
             if text.startswith(("(", "[")):
                 text = text.replace(" ", "")
         if text.startswith(("UnspecifiedValue", "(UnspecifiedValue")):

@@ -369,8 +369,11 @@ def has_duplicates(atoms: Sequence[Atom]) -> bool:
     return len(set(seen)) < len(seen)
 
 
-def described_inside(jaxpr: Jaxpr) -> list[tuple[str, str]]:
-    """Returns what is inside of linear maps at any depth, by what they are: the derivatives of `ja.remat` functions."""
+def described_inside(jaxpr: Jaxpr) -> list[tuple[str, Any]]:
+    """Returns what is inside of linear maps at any depth, by what they are: the derivatives of `ja.remat` functions.
+
+    Each is a partition, or the graph of a linear map that nothing was chosen for.
+    """
     found = []
     for eqn in jaxpr.eqns:
         if eqn.primitive.name == "linear_map":

@@ -20,6 +20,14 @@ Backend = Callable[..., Any]
 _backends: dict[str, Backend] = {"xla": Executable, "interpret": Interpreter}
 
 
+_XLA, _INTERPRET = "XLA compiles: drop `backend`. ", "Write `backend='interpret'`, which runs one equation at a time. "
+_OF_PYTORCH = {
+    "inductor": _XLA, "openxla": _XLA, "cudagraphs": _XLA, "tensorrt": _XLA, "onnxrt": _XLA, "eager": _INTERPRET,
+    "aot_eager": _INTERPRET,
+}  # fmt: skip
+"""What is said to those who write a backend of PyTorch's."""
+
+
 def register_backend(name: str, backend: Backend) -> None:
     """Makes a backend available by name, in place of any other of that name."""
     _backends[name] = backend
@@ -40,7 +48,7 @@ def get_backend(backend: str | Backend) -> Backend:
         return backend
     if backend not in _backends:
         raise CompilerError(
-            f"There is no backend {backend!r}. The backends are: {', '.join(_backends)}. Add your own with "
-            f"`register_backend({backend!r}, function)`."
+            f"There is no backend {backend!r}. {_OF_PYTORCH.get(backend, '')}The backends are: "
+            f"{', '.join(_backends)}. Add your own with `register_backend({backend!r}, function)`."
         )
     return _backends[backend]

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 from jaxaot._jax import needs_lowering
+from jaxaot._logs import logger_of
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.backend.cpu.run import Way
 from jaxaot.ir.rewrite import inline
@@ -16,6 +17,8 @@ from jaxaot.lower.warm.events import CacheEvent
 from jaxaot.lower.warm.ways import warm_way
 from jaxaot.partition.fitting import Asked, fitting
 from jaxaot.settings import Config
+
+_log = logger_of("graphs")
 
 
 class Chooser:
@@ -59,6 +62,7 @@ class Chooser:
         if len(closed.in_avals) > n_given or needs_lowering(closed):
             return None
         check_sizes(closed.jaxpr)
+        _log.debug("under ja.jit:\n%s", closed)
         return warm_way(
             inline(closed, also_custom=True), self.passes, self._settings, platform=self.platform,
             is_one_program=is_one_program, donated=donated, name=name, note=self.cache_events.append,

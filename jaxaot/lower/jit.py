@@ -25,24 +25,27 @@ import jax.numpy as jnp
 
 from jaxaot import settings as config
 from jaxaot._jax import as_one_call, is_outermost, is_tracer, jaxpr_as_fun, needs_lowering
+from jaxaot._logs import logger_of
 from jaxaot._typing import ClosedJaxpr
-from jaxaot._util import KeptWith, collector, frozen, referable, shown, signature_of
+from jaxaot._util import KeptWith, collector, frozen, look_like, referable, shown, signature_of
 from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
 from jaxaot.backend.cpu.run import How, Way
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.walk import described_inside
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.chooser import Chooser, donated_by
 from jaxaot.lower.executable import Executable
+from jaxaot.lower.explain import OfCall, jitted_report
 from jaxaot.lower.static import Static, counted_from_first
 from jaxaot.lower.warm.events import CacheEvent, CacheReport, as_report
 from jaxaot.partition.fitting import Asked, Cuts, find_program, fitting
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
+from jaxaot.report.record import Report
 from jaxaot.settings import Config
 
+_log = logger_of("graphs")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -113,8 +116,8 @@ class OfObjects(Protocol):
 
     def __call__(self, /, *args: object, **kwargs: Any) -> Any: ...
 
-    def graph_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ClosedJaxpr, Any]:
-        """Returns the graph of a call, and the types of the results."""
+    def graph_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OfCall:
+        """Returns the graph of a call, and what goes with it."""
         ...
 
     def explain_cache(self) -> CacheReport:
@@ -497,7 +500,7 @@ class Jitted(Generic[P, R]):
           options: Those of `jax.jit`.
           objects: How calls with objects are carried out.
         """
-        functools.update_wrapper(self, fn)
+        look_like(self, fn)
         self.__signature__ = signature_of(fn)
         options = counted_from_first(fn, options)
         self._fn, self._options, self._objects = fn, options, objects
@@ -572,7 +575,7 @@ class Jitted(Generic[P, R]):
         """Returns the result of a method of the function that `jax.jit` made for the place of the call."""
         self._objects.refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
-            graph, _ = self._of_objects().graph_of(args, kwargs)
+            graph = self._of_objects().graph_of(args, kwargs).graph
             run = as_one_call(graph, self._name)
             run.__name__ = run.__qualname__ = self._name
             types = [jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type) for aval in graph.in_avals]
@@ -590,22 +593,18 @@ class Jitted(Generic[P, R]):
         """Returns the types of the results for some arguments or types."""
         self._objects.refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
-            return self._of_objects().graph_of(args, kwargs)[1]
+            return self._of_objects().graph_of(args, kwargs).types
         return self._inside.eval_shape(*args, **kwargs)
 
-    def explain(self, /, *args: Any, **kwargs: Any) -> None:
-        """Prints what the passes for the platform do to the graph of a call, and how functions in it are partitioned.
+    def explain(self, /, *args: Any, **kwargs: Any) -> Report:
+        """Returns a report to print or save: what passes for the platform do, memory, and the graph of a call.
 
-        These are the functions under `ja.remat` of which there are gradients. Nothing is compiled or run by it.
+        Functions under `ja.remat` of which there are gradients are opened. Nothing is compiled or run by it.
         """
         self._objects.refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
-            graph, _ = self._of_objects().graph_of(args, kwargs)
-        else:
-            graph = self._inside.trace(*args, **kwargs).jaxpr
-        print(Executable(inline(graph, also_custom=True), name=self._name).explain())
-        for name, text in described_inside(graph.jaxpr):
-            print(f"\n# {name}\n{text}")
+            return jitted_report(self._name, self._of_objects().graph_of(args, kwargs), self._options)
+        return jitted_report(self._name, OfCall(self._inside.trace(*args, **kwargs).jaxpr), self._options)
 
     def explain_cache(self) -> CacheReport:
         """Returns what became in `cache_dir` of each graph of the function: hits, misses and bypasses, and why.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import concurrent.futures
 import contextlib
+import dataclasses
 import functools
 import itertools
 import operator
@@ -24,12 +25,13 @@ import numpy as np
 
 from jaxaot import settings
 from jaxaot._jax import as_one_call, is_key_dtype, is_outermost, trace_context
-from jaxaot._util import shown, signature_of
+from jaxaot._util import look_like, shown, signature_of
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import UsageError
 from jaxaot.lower.families import Family, Fit, Graph, Made, Place, Shapes, described, graph_of, shown_shapes
 from jaxaot.lower.jit import PLACED, Jitted, Objects
 from jaxaot.lower.static import Static, counted_from_first
+from jaxaot.report.record import Report
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,6 +39,8 @@ R = TypeVar("R")
 Dims: TypeAlias = "int | Sequence[int] | Mapping[int, Given]"
 """How users say which dims of an argument change: one, several, or each with its buckets."""
 Dynamic: TypeAlias = "bool | Mapping[str, Dims]"
+
+_KIND = "ja.jit(dynamic=…)"
 
 MOST_PROGRAMS = 32
 """How many programs are kept if users do not say."""
@@ -95,7 +99,7 @@ class Sized(Generic[P, R]):
           buckets: The sizes for which programs are made.
           max_programs: How many are kept.
         """
-        functools.update_wrapper(self, fn)
+        look_like(self, fn)
         self.__signature__ = signature_of(fn)
         placed = [name for name in PLACED if options.get(name) is not None]
         if placed:
@@ -287,17 +291,20 @@ class Sized(Generic[P, R]):
 
     # looking at it
 
-    def explain(self, /, *args: Any, **kwargs: Any) -> None:
-        """Prints the programs that there are: their buckets and what was written for them, or why they are exact.
+    def explain(self, /, *args: Any, **kwargs: Any) -> Report:
+        """Returns a report on the programs that there are: their buckets and what was written, or why they are exact.
 
         Args:
-          *args: Arguments of a call, for which a program is found first; without any, what is known is printed.
+          *args: Arguments of a call, for which a program is found first, and whose graph is shown; without any, what is
+            known is said.
           **kwargs: Arguments that are passed by name.
         """
-        if args or kwargs:
-            leaves, rest = self._read(args, kwargs)
-            self._new_size(rest, list(map(_aval, leaves)), leaves, args, kwargs)
-        print("\n".join(self._described()))
+        if not (args or kwargs):
+            return Report(self._name, _KIND, jax.default_backend(), programs=tuple(self._described()))
+        leaves, rest = self._read(args, kwargs)
+        self._new_size(rest, list(map(_aval, leaves)), leaves, args, kwargs)
+        report = self._plain.explain(*args, **kwargs)
+        return dataclasses.replace(report, kind=_KIND, programs=tuple(self._described()))
 
     def _described(self) -> Iterator[str]:
         yield f"{self._name}: {self.n_programs} programs for {len(self._sizes)} sizes"

@@ -244,7 +244,10 @@ def cross_entropy(input, target, weight, size_average, ignore_index, reduce, red
     if not is_inexact(target.dtype):
         return _negative_log_likelihood(log_probabilities, target, weight, ignore_index, reduction, label_smoothing)
     if target.shape != input.shape:
-        raise ShapeMismatchError(f"Expected class probabilities of {list(input.shape)}, got {list(target.shape)}")
+        raise ShapeMismatchError(
+            f"Expected class probabilities of {list(input.shape)}, got {list(target.shape)}. Floats are probabilities; "
+            "for labels, write `target.long()`."
+        )
     _check_class_weights(weight, input.shape[axis])
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / input.shape[axis]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import TypeVar
 
+from jaxaot._logs import logger_of
+
 T = TypeVar("T")
 
-_log = logging.getLogger("jaxaot.passes")
+_log = logger_of("passes")
 _said: set[tuple[str, type[Exception]]] = set()
 
 

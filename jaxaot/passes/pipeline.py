@@ -15,6 +15,7 @@ from typing import Any
 
 import jax
 
+from jaxaot._logs import logger_of
 from jaxaot.errors import CompilerError, GraphCheckError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
@@ -25,6 +26,7 @@ from jaxaot.passes.declared import On, Pass, Rewrite, chosen
 from jaxaot.passes.drop_zero_sums import drop_zero_sums
 from jaxaot.plan.stages import JointGraph
 
+_log = logger_of("passes")
 _declared: list[Pass] = []
 _passes: dict[str, Rewrite] = {}
 _own: list[Rewrite] = []
@@ -170,7 +172,11 @@ def run_passes(
       GraphCheckError: If a pass changes the number or types of inputs or outputs, or leaves a malformed graph.
     """
     if isinstance(graph, JointGraph):
-        return graph.replace(run_passes(graph.jaxpr, names, check, record))
+        results: list[PassResult] = [] if record is None else record
+        n_before = len(results)
+        after = graph.replace(run_passes(graph.jaxpr, names, check, results))
+        done = tuple(f"{r.name}: {r.n_before} → {r.n_after} equations" for r in results[n_before:])
+        return dataclasses.replace(after, passed=(*graph.passed, *done))
     jaxpr: Any = graph
     for name in names:
         function, label = (_lookup(name), name) if isinstance(name, str) else (name, getattr(name, "__name__", "pass"))
@@ -178,8 +184,10 @@ def run_passes(
         run = functools.partial(_run, label, function, jaxpr, check)
         result = attempt(f"The pass `{label}`", run, jaxpr, check) if any(function is own for own in _own) else run()
         seconds = time.perf_counter() - start
+        done = PassResult(label, result, seconds, len(jaxpr.eqns), len(result.eqns))
+        _log.debug("%s", done)
         if record is not None:
-            record.append(PassResult(label, result, seconds, len(jaxpr.eqns), len(result.eqns)))
+            record.append(done)
         jaxpr = result
     return jaxpr
 

@@ -22,7 +22,7 @@ def new_axes(instead: str) -> Any:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError(
-            "Pictures are drawn with matplotlib, which is not installed. Install it with `pip install jaxaot[viz]`, or "
+            "Pictures are drawn with matplotlib, which is not installed. Install it with `pip install matplotlib`, or "
             f"print the numbers: `{instead}`."
         ) from error
     return Figure(figsize=(7, 3.5), layout="constrained").subplots()

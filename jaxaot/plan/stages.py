@@ -49,6 +49,7 @@ class Flow(Protocol):
     def partition_of(self, joint: JointGraph, policy: Any, memory_budget: Any, /) -> Partition: ...
     def timeline_of(self, partition: Partition, /) -> Timeline: ...
     def compiled_of(self, partition: Partition, backend: str, /) -> Compiled: ...
+    def html_of(self, stage: Traced | JointGraph | Partition, /) -> str: ...
     def run_joint(self, joint: JointGraph, values: Sequence[Any], /) -> list[Any]: ...
     def run_forward(self, compiled: Compiled, values: Sequence[Any], /) -> list[Any]: ...
 
@@ -167,6 +168,10 @@ class Traced:
     def __str__(self) -> str:
         return self.text()
 
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show: a summary, with the graphs folded in."""
+        return _flow.html_of(self)
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class JointGraph:
@@ -183,6 +188,7 @@ class JointGraph:
       zero_gradients: For each gradient, whether it is zero whatever the inputs are.
       regions: The regions of the forward that `ja.checkpoint` and `jax.checkpoint` marked.
       names: The names that `checkpoint_name` gave in the forward.
+      passed: What passes did to it, one line for each.
     """
 
     jaxpr: Any
@@ -191,6 +197,7 @@ class JointGraph:
     zero_gradients: tuple[bool, ...] = ()
     regions: tuple[Region, ...] = ()
     names: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
 
     @property
     def n_primals(self) -> int:
@@ -276,6 +283,10 @@ class JointGraph:
 
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show: a summary, with the graphs folded in."""
+        return _flow.html_of(self)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -404,6 +415,10 @@ class Partition:
 
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show: a summary, with the graphs folded in."""
+        return _flow.html_of(self)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._jax import MappedAxis, Rules, jaxpr_as_fun, make_primitive, with_type_of
+from jaxaot._logs import logger_of
 from jaxaot._typing import Aval, ClosedJaxpr
 from jaxaot._util import collector
 from jaxaot.errors import NotDifferentiableError, PackedDerivativeError, UntraceableHooksError
@@ -38,6 +39,8 @@ from jaxaot.rematerialize.linear import LinearMap, depending, derivative_of, wit
 from jaxaot.settings import Config
 from jaxaot.tape.saved_hooks import HookPair
 from jaxaot.tracer.hooks import trace_hooks
+
+_log = logger_of("partition")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -133,6 +136,7 @@ class RematCall:
         # where nothing is computed again, barriers would only keep XLA from computing again what costs it nothing
         waits = self.waits and (parts.plan.repeats_work or self.hooks is not None)
         derivative = derivative_of(parts, gradients, cotangents, waits)
+        _log.debug("a function under ja.remat %s", parts.plan)
         return Cut(parts, outputs, derivative, self.hooks is not None, has_looser)
 
     @collector.waits()

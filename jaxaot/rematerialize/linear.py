@@ -39,7 +39,6 @@ from jaxaot._typing import Atom, Aval, ClosedJaxpr
 from jaxaot.errors import ForwardModeError
 from jaxaot.ir.rewrite import inline, with_input_order
 from jaxaot.ir.schedule import recompute_late
-from jaxaot.ir.text import to_text
 from jaxaot.ir.walk import forward_slice
 from jaxaot.passes.dce import dce
 from jaxaot.passes.prepare import prepare_backward
@@ -194,11 +193,11 @@ class LinearMap:
         """The graph that is lowered, a ClosedJaxpr: nothing that takes its place is differentiated any more."""
         return self.there.lowered
 
-    def described(self) -> tuple[str, str]:
-        """Returns what it is and its graph as text, with what is saved and recomputed where that was chosen."""
+    def described(self) -> tuple[str, Any]:
+        """Returns what it is, and the partition that it belongs to; its graph where nothing was chosen."""
         if self.parts is None:
-            return "a derivative of a function under ja.remat", to_text(self.there.graph, name="linear map")
-        return "the partition of a function under ja.remat", str(self.parts)
+            return "a derivative of a function under ja.remat", self.there.graph
+        return "the partition of a function under ja.remat", self.parts
 
     def __call__(self, *args: object) -> list[Any]:
         """Returns the results for some residuals and operands."""

@@ -7,6 +7,7 @@ import functools
 import inspect
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
@@ -31,6 +32,8 @@ from jaxaot.rematerialize.call import RematCall
 from jaxaot.rematerialize.cells import Cells
 from jaxaot.rematerialize.static import Options, StaticArguments, several, unmark
 from jaxaot.rematerialize.world import World
+from jaxaot.report.build import Sources, collectives_of, part_of, parts_inside
+from jaxaot.report.record import Report
 from jaxaot.tape.modes import state
 
 P = ParamSpec("P")
@@ -123,7 +126,7 @@ def remat(
     variables and containers that it reads are the same.
 
     `ja.remat(fn).partition(*args)` returns what a gradient with respect to the first argument saves and recomputes, as
-    a `Partition` to print; nothing is run by it.
+    a `Partition` to print; nothing is run by it. `ja.remat(fn).explain(*args)` returns a report of it.
 
     Args:
       fn: A function of pytrees of arrays, an nnx module or a method of one, or a class of linen modules or a method of
@@ -186,6 +189,7 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
         bound: Any = rematerialize(method, options.moved(1))
         of_owner: Any = functools.partial(bound, owner)
         of_owner.partition = functools.partial(bound.partition, owner)
+        of_owner.explain = functools.partial(bound.explain, owner)
         return of_owner
     given: Callable[..., Any] = fn
     static = StaticArguments(fn, options)
@@ -265,7 +269,18 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
             )
         return cut.parts
 
+    def explain(*args: object, **kwargs: Any) -> Report:
+        """Returns a report on what a gradient with respect to the first argument saves and recomputes, and why."""
+        parts, sources = partition(*args, **kwargs), Sources()
+        found = [part_of("partition", parts, sources), *parts_inside(parts.forward, sources)]
+        exchanges = (*collectives_of("forward", parts.forward), *collectives_of("backward", parts.backward))
+        name, platform = str(getattr(given, "__name__", type(given).__name__)), jax.default_backend()
+        passes = tuple(f"joint: {done}" for done in parts.joint.passed)
+        return Report(name, "ja.remat", platform, None, passes, exchanges, (), tuple(found), (), sources.read())
+
     rematerialized.partition = partition  # pyright: ignore[reportFunctionMemberAccess]
+    rematerialized.explain = explain  # pyright: ignore[reportFunctionMemberAccess]
+    explain.owner = weakref.ref(rematerialized)  # pyright: ignore[reportFunctionMemberAccess]  # wrappers copy attributes
     return rematerialized
 
 

@@ -7,6 +7,7 @@ import copy
 import functools
 import os
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
@@ -14,7 +15,8 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 import jax
 import numpy as np
 
-from jaxaot._util import collector, signature_of
+from jaxaot._frames import without_own_frames
+from jaxaot._util import collector, shown, signature_of
 from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, UsageError, VolatileError
 from jaxaot.facade.iterated import has_iterators, opened, read_iterators
 from jaxaot.facade.tensor import Tensor
@@ -22,7 +24,9 @@ from jaxaot.facade.tracing import RUNNING, TRACING, OnMeta, is_of_function
 from jaxaot.lower.warm.events import CacheReport, as_report
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
+from jaxaot.report.record import Report
 from jaxaot.runtime.call import MISS
+from jaxaot.runtime.explain import Inspector, log_program, name_of, report_on
 from jaxaot.runtime.program import Program, changing_numbers, lower
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
@@ -99,7 +103,7 @@ class CompiledFunction(Generic[P, R]):
     runs_eagerly = True
 
     def __init__(
-        self, fn: Callable[P, R], build: Callable[..., Program], inspect: Any, max_programs: int = MAX_PROGRAMS,
+        self, fn: Callable[P, R], build: Callable[..., Program], inspect: Inspector, max_programs: int = MAX_PROGRAMS,
         is_one_graph: bool = False, sizes: Sizes | None = None,
     ):  # fmt: skip
         """Wraps a function.
@@ -108,7 +112,7 @@ class CompiledFunction(Generic[P, R]):
           fn: What to compile.
           build: Takes (fn, args, kwargs, lock that calls which write hold, numbers=paths of those that change) to a
             program for such calls.
-          inspect: Has `trace(fn, args, kwargs)` and `explain(fn, args, kwargs)`.
+          inspect: Makes the stages of a call, without compiling anything.
           max_programs: How many programs are kept; the least recently used one is dropped.
           is_one_graph: Whether a function that cannot be compiled is an error rather than run eagerly.
           sizes: What `build` knows of the sizes of calls; None if each has a program of its own.
@@ -147,11 +151,18 @@ class CompiledFunction(Generic[P, R]):
         except Exception as error:
             if not may_be_tried_again(error):
                 raise
-            return self._look_up(self.programs, args, kwargs)  # what is wrong shows at the second try
+            return self._found(self.programs, args, kwargs)  # what is wrong shows at the second try
         if result is MISS:
-            return self._look_up(self.programs[1:], args, kwargs)
+            return self._found(self.programs[1:], args, kwargs)
         self._hits += 1
         return result
+
+    def _found(self, programs: list[Program], args: Any, kwargs: Any) -> Any:
+        """Returns the result of a call; what it raises shows the user's frames alone."""
+        try:
+            return self._look_up(programs, args, kwargs)
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
     def _look_up(self, programs: list[Program], args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that one of these programs may fit."""
@@ -267,21 +278,23 @@ class CompiledFunction(Generic[P, R]):
                 if result is not MISS:
                     self._hits += 1
                     return result
+            start = time.perf_counter()
             program = self._built(args, kwargs, numbers=self._changing(args, kwargs))
             if program is None:
                 return MISS
             result = self._enter(program, args, kwargs)
             if result is MISS:
                 program, result = self._settle(program, args, kwargs)
-            self._add(program, args, kwargs)
+            self._add(program, args, kwargs, time.perf_counter() - start)
             return result
 
-    def _add(self, program: Program, args: Any, kwargs: Any) -> None:
-        """Keeps a program that was made for a call and carried it out."""
+    def _add(self, program: Program, args: Any, kwargs: Any, seconds: float) -> None:
+        """Keeps a program that was made for a call and carried it out, which took so long."""
         self._misses += 1
         if all(p.owner is not program.owner for p in self.programs):
             self.n_programs_made += 1
             self._recompiles.note(program.key)
+        n_before = len(self.programs)
         kept = [program, *(p for p in self.programs if not p.is_out_of_reach())]
         last: dict[int, int] = {}  # of those used last
         for p in kept:
@@ -290,6 +303,15 @@ class CompiledFunction(Generic[P, R]):
             [p for p in kept if last[id(p.owner)] < self.max_programs][: max(MAX_SIZES, self.max_programs)]
         )
         self._by_sizes.setdefault(sizes_of(args, kwargs), []).insert(0, program)
+        log_program(name_of(self.fn), program, seconds, len(self.programs), n_before + 1 - len(self.programs))
+
+    def prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+        """Returns the program that calls with such arguments will run, made now; none is carried out."""
+        with self._building:
+            start = time.perf_counter()
+            program = self._build(self.fn, args, kwargs, self._writing, numbers=self._changing(args, kwargs))
+            self._add(program, args, kwargs, time.perf_counter() - start)
+            return program
 
     def _drop_except(self, kept: list[Program]) -> None:
         """Lets all programs go but some, and the programs of buckets that none of them runs."""
@@ -303,13 +325,6 @@ class CompiledFunction(Generic[P, R]):
         for program in gone:
             if program.room is not None and self._sizes is not None and id(program.owner) not in owners:
                 self._sizes.forget(program.room.fit.made)
-
-    def prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
-        """Returns the program that calls with such arguments will run, made now; none is carried out."""
-        with self._building:
-            program = self._build(self.fn, args, kwargs, self._writing, numbers=self._changing(args, kwargs))
-            self._add(program)
-            return program
 
     def _settle(self, program: Program, args: Any, kwargs: Any) -> tuple[Program, Any]:
         """Builds again where tracing itself changed what the guards look at, until that stays as it is."""
@@ -335,23 +350,6 @@ class CompiledFunction(Generic[P, R]):
     def trace(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the traced graph of a call; nothing is changed by it."""
         return self._inspect.trace(self.fn, args, kwargs)
-
-    def explain(self, /, *args: Any, **kwargs: Any) -> None:
-        """Prints every stage that a call goes through: signature, graph, joint graph, forward, backward.
-
-        Then what is known of sizes: buckets, their classes and masks, and why calls have programs of their own. Without
-        arguments, of a function that takes some, nothing else is printed.
-        """
-        known = "" if self._sizes is None else self._sizes.described()
-        text = f"# sizes\n{self.n_programs} programs\n{known}" if known else ""
-        if args or kwargs or not known or not self._takes_arguments():
-            print(self._inspect.explain(self.fn, args, kwargs), *([text] if text else []), sep="\n\n")
-        else:
-            print(text)
-
-    def _takes_arguments(self) -> bool:
-        parameters = () if self.__signature__ is None else self.__signature__.parameters.values()
-        return any(p.default is p.empty and p.kind is not p.VAR_KEYWORD for p in parameters)
 
     def warm_up(self, /, *args: P.args, **kwargs: P.kwargs) -> int:
         """Compiles the programs of all buckets up to the sizes of some arguments, side by side.
@@ -384,6 +382,40 @@ class CompiledFunction(Generic[P, R]):
         with concurrent.futures.ThreadPoolExecutor(min(len(chosen), os.cpu_count() or 1) or 1) as pool:
             list(pool.map(_compiled, chosen))
         return self.n_programs
+
+    def explain(self, /, *args: Any, **kwargs: Any) -> Report:
+        """Returns a report to print, `print(step.explain(x))`, or to save, `step.explain(x).save_html("step.html")`.
+
+        It says what a call changes, what is saved and why, what passes did, how much memory is in use, and why programs
+        were made, with buckets of sizes, their classes and masks; the graphs follow. Nothing is compiled, run or
+        changed by it.
+
+        Args:
+          *args: Arguments of a call, or their types. Without any, the report is on the program that was used last.
+          **kwargs: Arguments that are passed by name.
+
+        Raises:
+          TraceError: If the function cannot be traced.
+        """
+        with self._building:
+            latest = self.programs[0] if self.programs and not (args or kwargs) else None
+            said = self._programs_said()
+        if latest is not None:
+            return report_on(latest.traced, latest.partition, self.fn, said)
+        return report_on(*self._inspect.stages(self.fn, args, kwargs), self.fn, said)
+
+    def _programs_said(self) -> list[str]:
+        known = "" if self._sizes is None else self._sizes.described()
+        sizes = known.split("\n") if known else []
+        if not self._misses:
+            return ["none yet: the first call compiles one", *sizes]
+        n = self.n_programs
+        head = f"{n} program{'' if n == 1 else 's'}; {self._hits} calls found one, for {self._misses} one was made"
+        return [head, *map(str, self._recompiles.explain()), *sizes]
+
+    def __repr__(self) -> str:
+        n = self.n_programs
+        return f"<ja.compile of {shown(self.fn)}: {n} program{'' if n == 1 else 's'}, {self._hits} hits>"
 
     def explain_recompiles(self) -> RecompileList:
         """Returns, for each program after the first, how its call differed from the most similar one before.

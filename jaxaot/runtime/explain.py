@@ -1,22 +1,29 @@
-"""Every stage of a traced function as text."""
+"""The report on a compiled function: every stage of a traced call, and why its programs were made."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
-from jaxaot._util import format_bytes
+import jax
+
+from jaxaot._logs import logger_of
+from jaxaot._util import format_seconds
+from jaxaot.ir.roles import Primal
 from jaxaot.ir.sequence import sequence_rows, sequence_table
 from jaxaot.ir.text import to_text
-from jaxaot.ir.walk import described_inside
 from jaxaot.lower.executable import Executable
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
-from jaxaot.partition.timeline import memory_timeline
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.stages import Partition, Traced
+from jaxaot.report.build import Sources, changes_of, part_of, part_of_graph, parts_inside
+from jaxaot.report.record import Report, Section
 from jaxaot.runtime.on_devices import programs_on_devices
-from jaxaot.runtime.program import forward_graph
+from jaxaot.runtime.program import Program, forward_graph
+
+_GRAPHS, _PARTITION, _CACHE = map(logger_of, ("graphs", "partition", "cache"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,49 +38,105 @@ class Inspector:
     trace: Callable[[Any, Any, Any], Traced]
     cut: Callable[[Traced], Partition]
 
-    def explain(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        """Returns every stage that a call goes through, as text."""
+    def stages(
+        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Traced, Partition | None]:
+        """Returns the graph of a call, and its partition if gradients flow."""
         traced = self.trace(fn, args, kwargs)
-        return explain_stages(traced, self.cut(traced) if traced.needs_backward else None)
+        return traced, self.cut(traced) if traced.needs_backward else None
 
 
-def explain_stages(traced: Traced, partition: Partition | None) -> str:
-    """Returns a traced function and its partition as text."""
-    parts = [f"# signature\n{traced.signature}", f"# traced\n{traced.text(annotated=True)}"]
-    if partition is not None:
-        plan = partition.plan
-        parts += [
-            f"# joint\n{partition.joint.text(annotated=True)}",
-            f"# sequence numbers\n{sequence_table(sequence_rows(partition.joint.jaxpr))}",
-            f"# partition\n{partition.text(annotated=True)}",
-            f"# memory\nsaved for the backward: {format_bytes(plan.saved_bytes)} "
-            f"(save_all: {format_bytes(plan.save_all_bytes)})\n{memory_timeline(partition)}",
-        ]
-    shown = [traced.jaxpr] if partition is None else [traced.jaxpr, partition.joint.jaxpr]
-    parts += [f"# {name}\n{text}" for graph in shown for name, text in described_inside(graph.jaxpr)]
-    if traced.break_values:
-        parts += _segment_texts(traced, partition)
+def report_on(
+    traced: Traced,
+    partition: Partition | None,
+    fn: Callable[..., Any] | None,
+    programs: Sequence[str] = (),
+    kind: str = "ja.compile",
+) -> Report:
+    """Returns the report on a traced function.
+
+    Args:
+      traced: The graph of a call.
+      partition: Its forward and backward; None if no gradient flows.
+      fn: The function; None if it is not known.
+      programs: Why programs were made, one line each.
+      kind: What the user wrote to make it.
+    """
+    sources, name = Sources(), "traced" if fn is None else name_of(fn)
+    annotated = traced.text(annotated=True)
+    sections = [Section("signature", str(traced.signature)), Section("traced", annotated)]
     graphs = {"forward": prepare_forward(forward_graph(traced, partition))}
+    passes: list[str] = []
+    hints: tuple[str, ...] = ()
     if partition is not None:
+        joint = partition.joint
+        sections.append(Section("joint", joint.text(annotated=True)))
+        sections.append(Section("sequence numbers", sequence_table(sequence_rows(joint.jaxpr))))
         graphs["backward"] = prepare_backward(partition.backward, len(partition.plan.residuals))
+        parts = [part_of("partition", partition, sources)]
+        passes += [f"joint: {done}" for done in joint.passed]
+        shown = [traced.jaxpr, joint.jaxpr]
+    else:
+        roles = [Primal(i, given) for i, given in enumerate(traced.input_names)]
+        parts = [part_of_graph("forward", traced.jaxpr, sources, roles, "forward")]
+        shown = [traced.jaxpr]
+        if not traced.call.tensors:
+            hints = (
+                f"There is no backward, as nothing requires grad. `ja.remat({name}).explain(...)` says what a gradient "
+                "with respect to the first argument saves.",
+            )
+    for graph in shown:
+        parts += parts_inside(graph, sources)
+    for title, graph in graphs.items():
+        passes += Executable(graph, (), title).explain().split("\n")
+    if traced.break_values:
+        sections += _segments(traced, partition)
+    exchanges: list[str] = []
     if any(sharding is not None for sharding in traced.shardings) and not traced.break_values:
-        shown = programs_on_devices(traced, partition)
-        parts.append("\n".join(["# devices", *(f"{name}: {program}" for name, program in shown.items())]))
-    parts.append("\n".join(["# lowered", *(Executable(graph, (), name).explain() for name, graph in graphs.items())]))
-    return "\n\n".join(parts)
+        exchanges = [f"{title}: {program}" for title, program in programs_on_devices(traced, partition).items()]
+    return Report(
+        name, kind, jax.default_backend(), changes_of(traced, fn), tuple(passes), tuple(exchanges), tuple(programs),
+        tuple(parts), tuple(sections), sources.read(), hints,
+    )  # fmt: skip
 
 
-def _segment_texts(traced: Traced, partition: Partition | None) -> list[str]:
+def log_program(name: str, program: Program, seconds: float, n_kept: int, n_dropped: int) -> None:
+    """Logs a program that was made.
+
+    Args:
+      name: What the function is called.
+      program: The program.
+      seconds: How long it took to make, with its first call.
+      n_kept: How many programs there are now.
+      n_dropped: How many were dropped for it.
+    """
+    dropped = f", {n_dropped} dropped" if n_dropped else ""
+    _CACHE.info("`%s`: made in %s, with its first call; %d kept%s", name, format_seconds(seconds), n_kept, dropped)
+    if _GRAPHS.isEnabledFor(logging.DEBUG):
+        _GRAPHS.debug("`%s`:\n%s", name, program.traced)
+        if program.partition is not None:
+            _GRAPHS.debug("`%s`:\n%s", name, program.partition)
+    if program.partition is not None and _PARTITION.isEnabledFor(logging.DEBUG):
+        _PARTITION.debug("`%s` %s", name, program.partition.plan)
+
+
+def name_of(fn: Callable[..., Any]) -> str:
+    """Returns what a function is called."""
+    return getattr(fn, "__name__", type(fn).__name__)
+
+
+def _segments(traced: Traced, partition: Partition | None) -> list[Section]:
     """Returns the segments of a forward as text, each with the value that it computes and who asked for it."""
     cut = cut_segments(forward_graph(traced, partition), [break_values.output for break_values in traced.break_values])
     whys = [f"computes {break_values.shown} for {break_values.line}" for break_values in traced.break_values] + [
         "computes the rest"
     ]
-    texts = []
+    found = []
     for k, (part, why) in enumerate(zip(cut.parts, whys, strict=True)):
         inputs = ", ".join(map(_source_text, part.inputs))
-        texts.append(f"# segment {k}: {why}\ntakes ({inputs})\n{to_text(part.jaxpr, name=f'segment {k}')}")
-    return texts
+        text = f"takes ({inputs})\n{to_text(part.jaxpr, name=f'segment {k}')}"
+        found.append(Section(f"segment {k}: {why}", text))
+    return found
 
 
 def _source_text(source: ValueSource) -> str:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 import warnings
 from collections import Counter, deque
 
+from jaxaot._logs import logger_of
 from jaxaot.errors import RecompileWarning
 from jaxaot.plan.difference import CallKey, Difference, Kind, differences
 
 MAX_FOR_ONE_REASON = 8
 """After so many programs for one kind of reason and one argument, a warning says what to write instead."""
 
-_LOGGER = logging.getLogger("jaxaot.recompiles")
+_LOGGER = logger_of("recompiles")
 """Says of each program after the first why it was made."""
 
 _ADVICE = {

@@ -8,6 +8,7 @@ values of this call. Nothing is written before the last segment has run.
 from __future__ import annotations
 
 import dataclasses
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from jaxaot import settings as config
+from jaxaot._frames import without_own_frames
 from jaxaot.errors import RecompileWarning, VolatileError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.recorder import Recorder
@@ -176,9 +178,14 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         args, kwargs = read_iterators(args, kwargs)
         walk = Walk()
         result = self._follow(walk, args, kwargs)
-        if result is MISS and not self._gives_up(walk, args, kwargs):
+        if result is not MISS:
+            return result
+        try:
+            if self._gives_up(walk, args, kwargs):
+                return self._eagerly(args, kwargs)
             return self._first_or_eager_call(args, kwargs)
-        return self._eagerly(args, kwargs) if result is MISS else result
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
     def _follow(self, walk: Walk, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that a program fits to its end, or `MISS`."""
@@ -226,7 +233,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
             result = self._follow(walk, args, kwargs)
             if result is not MISS or self._gives_up(walk, args, kwargs):
                 return result
-            program = None
+            program, start = None, time.perf_counter()
             for _ in range(N_BUILDS):
                 before = program
                 try:
@@ -243,7 +250,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
                 walk = Walk()
                 result = self._enter(program, args, kwargs, walk)
                 if result is not MISS:
-                    self._add(program, args, kwargs)
+                    self._add(program, args, kwargs, time.perf_counter() - start)
                     return result
             if walk.stopped is not None:  # the last bit of a value came out differently
                 return MISS

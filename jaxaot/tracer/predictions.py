@@ -7,12 +7,12 @@ in the place of its symbols, graph and plans are the same.
 from __future__ import annotations
 
 import dataclasses
-import logging
 import types
 from collections import deque
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, assert_never
 
+from jaxaot._logs import logger_of
 from jaxaot.facade.numbers import FUNCTIONS
 from jaxaot.ir.tokens import Tokens
 from jaxaot.plan.alias import ConstantOutput
@@ -44,7 +44,7 @@ from jaxaot.plan.world import (
 from jaxaot.tracer.paths import is_foreign
 from jaxaot.tracer.world import is_same
 
-_LOGGER = logging.getLogger("jaxaot.recompiles")
+_LOGGER = logger_of("recompiles")
 
 
 def changing_numbers(

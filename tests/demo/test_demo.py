@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -79,7 +81,8 @@ def test_a_short_run_writes_its_report(tmp_path, capsys):
     assert len(result.losses) == 12 and result.losses[-1] < result.losses[0]
     assert len(result.seconds["jax.jit"]) >= 1 and result.sample
     shown = capsys.readouterr().out
-    assert "unigram entropy" in shown and "save everything" in shown and "What was found" in shown
+    assert "unigram entropy" in shown and "save everything" in shown and "Storages in each graph" in shown
+    assert json.loads(json.dumps(result.to_dict()))["losses"] == result.losses
     page = write_report(tmp_path / "out", result, corpus.unigram_entropy).read_text()
     assert "<svg" in page and "<mark>" in page and "model.py:" in page
 

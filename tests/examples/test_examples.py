@@ -37,6 +37,42 @@ def test_the_server_says_what_the_model_says(capsys):
     assert capsys.readouterr().out.count(" 7 ") == 3
 
 
+def test_a_gpt_learns_within_its_budget():
+    losses, kept, of_all = loaded("gpt").main(n_steps=12, n_layers=1, width=16, length=16, memory_budget=0.3)
+    assert losses[-1] < losses[0] and 0 < kept <= 0.3 * of_all
+
+
+@pytest.mark.slow
+def test_a_vision_transformer_learns():
+    first, last, accuracy = loaded("vit").main(n_steps=40, batch=32, width=16, n_layers=1)
+    assert last < first and accuracy > 0.1
+
+
+def test_a_cache_gives_the_same_tokens_by_one_program():
+    with_cache, without, n_programs = loaded("kv_cache").main(n_tokens=20, width=16, n_layers=1, length=10)
+    assert with_cache == without and len(with_cache) == 10 and n_programs == 1
+
+
+def test_shampoo_writes_through_views_and_beats_descent():
+    first, shampoo, descent = loaded("shampoo").main(n_steps=40)
+    assert shampoo < descent < first
+
+
+def test_few_numbers_beside_frozen_weights_learn():
+    before, after, share, is_frozen = loaded("lora").main(n_steps=60)
+    assert after > before + 0.2 and share < 0.1 and is_frozen
+
+
+def test_the_walker_finds_the_goal():
+    policy, value = loaded("dqn").main(n_steps=150)
+    assert policy == [1] * 7 and value > 0
+
+
+def test_a_resumed_run_has_the_same_losses():
+    straight, again, accuracy = loaded("long_run").main(n_steps=80, n_parts=2)
+    assert straight == again and len(again) == 40 and accuracy > 0.3
+
+
 @pytest.mark.oracle
 def test_the_original_of_the_digits_learns_as_well(monkeypatch):
     torch = pytest.importorskip("torch")

@@ -39,7 +39,7 @@ def test_sizes_are_exact():
 
 def test_explain_prints_notes_beside_the_graph():
     traced = ja.trace(lambda w, x: (x @ w).tanh().sum(), ja.zeros(3, 5, requires_grad=True), ja.zeros(7, 3))
-    text = ja.explain(traced)
+    text = str(ja.explain(traced))
     lines = [line for line in text.splitlines() if "= dot_general" in line]
     assert lines[0].endswith("140 B, 210 FLOP") and "test_annotated.py" in lines[0]
     assert any(line.endswith("saved") for line in text.splitlines())

@@ -1,0 +1,45 @@
+"""Tracebacks as users read them: without the frames of jaxaot between their own.
+
+`jax.config.update("jax_traceback_filtering", "off")`, or `JAX_TRACEBACK_FILTERING=off` in the environment, shows all
+frames, as it does for JAX's own.
+"""
+
+from __future__ import annotations
+
+import os
+import types
+from pathlib import Path
+
+import jax
+
+_ROOT = f"{Path(__file__).parent}{os.sep}"
+_SHOWN = tuple(f"{_ROOT}{room}{os.sep}" for room in (f"nn{os.sep}modules", "optim", "demo"))
+"""What users call by layers, where the frames say which one it was."""
+_NOTE = "For simplicity, JAX has removed its internal frames"
+
+
+def without_own_frames(error: Exception) -> Exception:
+    """Returns an exception whose traceback has no frames of jaxaot, to be raised by the outermost call.
+
+    If there are none but such, they stay.
+    """
+    if jax.config.jax_traceback_filtering == "off":
+        return error
+    frames, traceback = [], error.__traceback__
+    while traceback is not None:
+        if not _is_own(traceback.tb_frame.f_code.co_filename):
+            frames.append(traceback)
+        traceback = traceback.tb_next
+    if not frames:
+        return error
+    kept: types.TracebackType | None = None
+    for traceback in reversed(frames):
+        kept = types.TracebackType(kept, traceback.tb_frame, traceback.tb_lasti, traceback.tb_lineno)
+    notes = getattr(error, "__notes__", [])
+    if any(_NOTE in note for note in notes):
+        error.__notes__ = [note for note in notes if _NOTE not in note and set(note) != {"-"}]
+    return error.with_traceback(kept)
+
+
+def _is_own(file: str) -> bool:
+    return file.startswith("<jaxaot") or (file.startswith(_ROOT) and not file.startswith(_SHOWN))

@@ -1,0 +1,49 @@
+"""The report on a function under `ja.jit`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import jax
+
+from jaxaot._typing import ClosedJaxpr
+from jaxaot.ir.rewrite import inline
+from jaxaot.lower.executable import Executable
+from jaxaot.report.build import Sources, collectives_of, part_of_graph, parts_inside
+from jaxaot.report.record import Report
+
+_HINTS = ("`jax.config.update('jax_explain_cache_misses', True)` logs why JAX compiles again.",)
+
+
+class OfCall(NamedTuple):
+    """The graph of a call, and what goes with it.
+
+    Attributes:
+      graph: From the arrays of arguments and objects to results and what is written.
+      types: The types of the results; None where nobody asks.
+      changes: What the call changes, one line each.
+    """
+
+    graph: ClosedJaxpr
+    types: Any = None
+    changes: tuple[str, ...] = ()
+
+
+def jitted_report(name: str, call: OfCall, options: Mapping[str, Any]) -> Report:
+    """Returns the report on a call of a jitted function.
+
+    Args:
+      name: What the function is called.
+      call: The graph of the call, and what it changes.
+      options: Those of `jax.jit`.
+    """
+    graph, changed = call.graph, call.changes
+    for option in ("donate_argnums", "donate_argnames"):
+        if options.get(option) is not None:
+            changed += (f"the arrays of {option}={options[option]!r} are donated: a call deletes them",)
+    sources = Sources()
+    parts = (part_of_graph("graph", graph, sources, name=name), *parts_inside(graph, sources))
+    passes = tuple(Executable(inline(graph, also_custom=True), name=name).explain().split("\n"))
+    platform, exchanges = jax.default_backend(), collectives_of(name, graph)
+    return Report(name, "ja.jit", platform, changed, passes, exchanges, (), parts, (), sources.read(), _HINTS)

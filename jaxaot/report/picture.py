@@ -1,0 +1,57 @@
+"""The memory in use over time as a picture: an SVG that takes its colours from the page around it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from jaxaot._util import format_bytes
+
+if TYPE_CHECKING:
+    from jaxaot.report.record import Memory
+
+_WIDTH, _HEIGHT = 1000, 150
+_MOST_COLUMNS = 500
+"""How many steps the picture has; of more equations each shows the largest of some."""
+
+
+def memory_picture(memory: Memory) -> str:
+    """Returns the memory in use as a figure: what is held, what is kept for the backward, and temporaries."""
+    n = len(memory.bytes)
+    if not n or not max(memory.bytes):
+        return f'<p class="soft">Memory: {html.escape(memory.peak)}.</p>'
+    columns = min(n, _MOST_COLUMNS)
+    parts = [slice(k * n // columns, max(k * n // columns + 1, (k + 1) * n // columns)) for k in range(columns)]
+    total = [max(memory.bytes[part]) for part in parts]
+    kept = [memory.held + max(memory.residual_bytes[part]) for part in parts]
+    top = max(total)
+    areas = [("temporary", total), ("kept", kept), ("held", [memory.held] * columns)]
+    shapes = "".join(f'<path class="{name}" d="{_area(heights, top)}"/>' for name, heights in areas)
+    border = 100 * memory.n_forward / n
+    sides = f'<span style="width:{border:.1f}%">forward</span>'
+    if memory.n_forward < n:
+        x = _WIDTH * memory.n_forward / n
+        shapes += f'<line x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{_HEIGHT}"/>'
+        sides += f'<span style="width:{100 - border:.1f}%">backward</span>'
+    keys = "".join(
+        f'<span class="key {name}"></span>{text}'
+        for name, text in (("held", "inputs and outputs"), ("kept", "kept for the backward"), ("temporary", "others"))
+    )
+    label = html.escape(f"memory in use over time, {memory.peak}")
+    picture = f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{label}">'
+    return (
+        f'<figure><div class="soft">{format_bytes(top)}</div>{picture}{shapes}</svg>'
+        f'<div class="sides soft">{sides}</div>'
+        f"<figcaption>Memory over time, equation by equation: {html.escape(memory.peak)}.{keys}</figcaption></figure>"
+    )
+
+
+def _area(heights: Sequence[int], top: int) -> str:
+    """Returns the path of a staircase that is filled down to the axis."""
+    step, floor = _WIDTH / len(heights), _HEIGHT
+    path = f"M0 {floor}"
+    for k, height in enumerate(heights):
+        y = floor - _HEIGHT * height / top
+        path += f"L{k * step:.1f} {y:.1f}L{(k + 1) * step:.1f} {y:.1f}"
+    return path + f"L{_WIDTH} {floor}Z"

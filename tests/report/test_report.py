@@ -1,0 +1,258 @@
+"""The report on a function: one object of plain data, the same facts in text, JSON and HTML."""
+
+import functools
+import json
+import random
+from html.parser import HTMLParser
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxaot as ja
+from jaxaot.errors import UsageError
+from jaxaot.report.notebook import stage_report
+from jaxaot.report.text import bars
+
+X = jnp.ones((4, 3))
+
+
+def made_step():
+    w = ja.ones(3, 4, requires_grad=True)
+
+    @ja.compile
+    def step(x, cache):
+        y = (x @ w).tanh()
+        cache[1:].add_(y[:-1])
+        z = y.sin() * y
+        return z.sum(), cache[0]
+
+    return step
+
+
+@pytest.fixture(scope="module")
+def report():
+    step = made_step()
+    step(ja.ones(4, 3), ja.zeros(4, 4))
+    step(ja.ones(6, 3), ja.zeros(6, 4))
+    step(ja.ones(6, 3), ja.zeros(6, 4))
+    return step.explain(ja.ones(4, 3), ja.zeros(4, 4))
+
+
+def test_a_report_says_what_changes_what_is_saved_and_why_programs_were_made(report):
+    assert report.changed == ("cache: float32[4,4], written", "output 1: shares the memory of cache")
+    (part,) = report.parts
+    assert [value.name for value in part.saved] == ["tanh_1"] and "operands" in part.saved[0].why
+    assert [value.name for value in part.recomputed] == ["sin_6"]
+    assert report.programs[0] == "2 programs; 1 calls found one, for 2 one was made"
+    assert "`x` has shape [6, 3] instead of [4, 3]" in report.programs[1]
+    assert any(line.startswith("joint: cse: ") for line in report.passes)
+    (source,) = report.sources
+    assert source.file == "test_report.py" and any("y = (x @ w).tanh()" in text for _, text in source.lines)
+
+
+def test_a_saved_value_is_on_a_line_of_the_forward_and_on_those_that_read_it(report):
+    (part,) = report.parts
+    (made,) = [line for line in part.forward.lines if line.saved]
+    readers = [line for line in part.backward.lines if "tanh_1" in line.saved]
+    assert " tanh " in made.text and "saved" in made.note
+    assert readers and all("tanh_1" in line.text for line in readers)
+    assert [line.text.split(" = ")[1].split()[0] for line in part.backward.lines if line.is_recomputed] == ["sin"]
+
+
+def test_the_text_begins_with_the_summary_and_fits_the_width(report):
+    summary, _, stages = report.text(60).partition("\n\n# signature\n")
+    assert summary.startswith("step, by ja.compile on cpu\n  changes:\n    cache: float32[4,4], written")
+    assert max(map(len, summary.splitlines())) <= 60
+    assert "y = (x @ w).tanh()" in summary and "tanh_1: float32[4,4], 64 B" in summary
+    assert all(f"# {title}\n" in stages for title in ("traced", "joint", "sequence numbers", "partition"))
+    assert repr(report) == str(report) == report.text()
+
+
+def test_plain_data(report, tmp_path):
+    found = json.loads(report.to_json())
+    assert found["parts"][0]["saved"][0]["name"] == "tanh_1" and found["jaxaot"] == ja.__version__
+    assert found == json.loads(json.dumps(report.to_dict()))
+    report.save_html(tmp_path / "step.html")
+    assert (tmp_path / "step.html").read_text() == report.to_html()
+    with pytest.raises(UsageError, match=r"cannot write the report to .*nowhere"):
+        report.save_html(tmp_path / "nowhere" / "step.html")
+
+
+def test_without_arguments_the_report_is_on_the_latest_program():
+    step = made_step()
+    assert repr(step).startswith("<ja.compile of <function made_step") and "0 programs" in repr(step)
+    with pytest.raises(TypeError, match="missing 2 required"):
+        step.explain()
+    step(ja.ones(6, 3), ja.zeros(6, 4))
+    assert step.explain().changed[0] == "cache: float32[6,4], written"
+    assert made_step().explain(ja.ones(4, 3), ja.zeros(4, 4)).programs == ("none yet: the first call compiles one",)
+
+
+def loss(w, x):
+    return jnp.sum(jnp.tanh(x @ w) ** 2)
+
+
+def test_functions_of_arrays():
+    w = jnp.ones((3, 2))
+    report = ja.remat(loss, policy="save_nothing").explain(w, X)
+    assert report.kind == "ja.remat" and report.parts[0].saved == () and report.parts[0].recomputed
+    report = ja.jit(jax.grad(ja.remat(loss)), donate_argnums=1).explain(w, X)
+    titles = [part.title for part in report.parts]
+    assert titles == ["graph", "the partition of a function under ja.remat"]
+    assert "donated" in report.changed[0] and report.parts[1].saved
+    report = ja.jit(loss, dynamic={"x": 0}).explain(w, X)
+    assert report.kind.startswith("ja.jit(dynamic") and report.programs[0].startswith("loss: 1 programs")
+    assert ja.explain(jax.grad(ja.remat(loss)), w, X).kind == "ja.compile"  # which has the attributes of what it wraps
+    assert "ja.remat(loss).explain(...)" in ja.explain(loss, w, X).hints[0]
+
+
+def test_anything_is_explained():
+    w = jnp.ones((3, 2))
+    x = ja.ones(4, 3)
+    for fn, args, kind in [
+        (made_step(), (x, ja.zeros(4, 4)), "ja.compile"),
+        (lambda x: x * 2, (x,), "ja.compile"),
+        (functools.partial(loss, w), (X,), "ja.compile"),
+        (ja.jit(loss), (w, X), "ja.jit"),
+        (ja.remat(loss), (w, X), "ja.remat"),
+        (ja.trace(lambda x: x * 2, x), (), "ja.trace"),
+    ]:
+        assert ja.explain(fn, *args).kind == kind
+    v = ja.ones(3, 2, requires_grad=True)
+    assert ja.explain(lambda x: (x @ v).sin().sum(), x, policy="save_nothing").parts[0].saved == ()
+
+    class Own:
+        explain = "this is the user's"
+
+        def __call__(self, x):
+            return x + 1
+
+    assert ja.explain(Own(), x).name == "Own"
+    with pytest.raises(UsageError, match="has its own"):
+        ja.explain(ja.jit(loss), w, X, memory_budget=0.5)
+
+
+def test_exchanges_between_devices_are_listed():
+    summed = jax.vmap(lambda x: jax.lax.psum(x, "i"), axis_name="i")
+    mesh = jax.make_mesh((1,), ("d",))
+    spec = jax.sharding.PartitionSpec("d")
+    replicated = jax.sharding.PartitionSpec()
+    fn = jax.shard_map(lambda x: jax.lax.psum(x, "d"), mesh=mesh, in_specs=spec, out_specs=replicated, check_vma=False)
+    x = jax.device_put(X, jax.sharding.NamedSharding(mesh, spec))
+    (line,) = ja.jit(fn).explain(x).collectives
+    assert "1 psum" in line and "48 B" in line and "test_report.py" in line
+    assert ja.jit(summed).explain(X).collectives == ()
+
+
+class Tags(HTMLParser):
+    """The tags of a page, which must nest, and what it would load."""
+
+    VOID = {"meta", "input", "line", "path", "br"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.loaded, self.ids, self.rows = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.loaded += [value for name, value in attrs if name in ("src", "href", "action", "data")]
+        self.ids += [given["id"]] if "id" in given else []
+        self.rows += [given] if "data-saved" in given else []
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def parsed(page):
+    tags = Tags()
+    tags.feed(page)
+    tags.close()
+    assert not tags.open
+    return tags
+
+
+def test_the_page_is_whole_and_loads_nothing(report):
+    page = report.to_html()
+    tags = parsed(page)
+    assert not tags.loaded and len(set(tags.ids)) == len(tags.ids)
+    assert "http://" not in page and "https://" not in page and "@import" not in page and "url(" not in page
+    assert "prefers-color-scheme: dark" in page and 'name="viewport"' in page
+    assert sum("tanh_1" in row["data-saved"].split() for row in tags.rows) >= 4  # button, source, forward, backward
+
+
+def test_names_are_text_on_the_page():
+    def evil(x):
+        return x.sin()
+
+    evil.__name__ = "<script>alert(1)</script>&"
+    page = ja.explain(evil, ja.ones(3)).to_html()
+    assert "<script>alert" not in page and "&lt;script&gt;alert(1)" in page
+    parsed(page)
+
+
+def test_notebooks_show_stages():
+    w = ja.ones(3, 2, requires_grad=True)
+    traced = ja.trace(lambda x: (x @ w).tanh().sum(), ja.ones(4, 3))
+    joint = traced.joint()
+    for stage, title in [(traced, "traced"), (joint, "joint"), (joint.partition(), "partition")]:
+        shown = stage._repr_html_()
+        parsed(shown)
+        assert f"<summary>{title}</summary>" in shown and "tanh" in shown and "<script" not in shown
+        assert stage_report(stage).sources
+    assert "<details>" in ja.explain(traced)._repr_html_()
+    parsed(ja.pareto(lambda x: (x @ w).tanh().sum(), ja.ones(4, 3), n=2)._repr_html_().replace("<img", "<br"))
+
+
+def test_bars_show_the_memory_of_both_sides(report):
+    memory = report.parts[0].memory
+    shown = bars(memory, 20)
+    assert 20 <= len(shown.replace("|", "")) <= len(memory.bytes) and shown.count("|") == 1 and "█" in shown
+    assert len(bars(memory, 1)) == 1
+
+
+def random_program(seed):
+    """Returns a random function of a few lines, tensors that it writes, and its arguments."""
+    rng = random.Random(seed)
+    w = ja.ones(3, 3, requires_grad=True)
+    ops = [
+        lambda a, b: a @ w,
+        lambda a, b: a.tanh(),
+        lambda a, b: a * b,
+        lambda a, b: a.sin() + b,
+        lambda a, b: a.exp(),
+    ]
+    picks = [(rng.choice(ops), rng.random()) for _ in range(rng.randrange(1, 7))]
+    writes, policy = rng.random() < 0.5, rng.choice(["min_cut", "save_all", "save_nothing"])
+
+    def fn(x, cache):
+        a, b = x, x
+        for op, chance in picks:
+            a, b = op(a, b), a if chance < 0.5 else b
+        if writes:
+            cache.add_(a)
+        return a.sum() + (x @ w).sum()
+
+    return fn, (ja.ones(3, 3), ja.zeros(3, 3)), policy, writes
+
+
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(s, marks=pytest.mark.slow) for s in range(4, 60))])
+def test_reports_of_random_functions_agree_with_their_partitions(seed):
+    fn, args, policy, writes = random_program(seed)
+    report = ja.explain(fn, *args, policy=policy)
+    partition = ja.trace(fn, *args).joint().partition(policy)
+    (part,) = report.parts
+    assert {v.name for v in part.saved} == {v.name for v in partition.saved}
+    assert sum(v.bytes for v in part.saved) == partition.saved_bytes
+    assert len(part.forward.lines) == len(partition.forward.eqns)
+    assert len(part.backward.lines) == len(partition.backward.eqns)
+    made = {name for line in part.forward.lines for name in line.saved}
+    read = {name for line in part.backward.lines for name in line.saved}
+    assert read <= made == {v.name for v in part.saved}
+    assert bool(report.changed) == writes
+    assert len(part.memory.bytes) == len(part.forward.lines) + len(part.backward.lines)
+    parsed(report.to_html())
+    assert json.loads(report.to_json())["name"] == "fn"

@@ -1,0 +1,69 @@
+"""Tracebacks of errors show the user's frames, not jaxaot's between them."""
+
+import os
+import traceback
+
+import jax
+import pytest
+
+import jaxaot as ja
+
+ROOT = os.path.dirname(ja.__file__) + os.sep
+
+
+def layer(x, n):
+    return x.view(n, -1) if n % 2 else layer(x, n + 1)
+
+
+def frames_of(call, *args):
+    """Returns the functions in the traceback of what a call raises, and how many of them are jaxaot's."""
+    with pytest.raises(Exception) as raised:  # each caller looks at what it was
+        call(*args)
+    frames = traceback.extract_tb(raised.tb)
+    return [frame.name for frame in frames], sum(frame.filename.startswith(ROOT) for frame in frames), raised.value
+
+
+@pytest.mark.parametrize("wrap", [ja.compile, lambda fn: ja.compile(fn, segments=True)])
+def test_a_compiled_function_shows_its_own_frames(wrap):
+    names, n_ours, error = frames_of(wrap(lambda x: layer(x, 4)), ja.ones(4))
+    assert isinstance(error, RuntimeError) and "size" in str(error)
+    assert names.count("layer") == 2 and names[-1] == "layer" and "<lambda>" in names
+    assert n_ours <= 2  # the call itself
+    assert not any("JAX has removed" in note for note in getattr(error, "__notes__", []))
+
+
+def test_a_traced_function_shows_its_own_frames():
+    names, n_ours, _ = frames_of(ja.trace, lambda x: layer(x, 4), ja.ones(4))
+    assert names[-1] == "layer" and n_ours <= 1
+
+
+def test_layers_that_users_named_are_shown():
+    model = ja.nn.Sequential(ja.nn.Linear(3, 4), ja.nn.Linear(5, 6))
+    names, n_ours, _ = frames_of(ja.compile(model), ja.ones(2, 3))
+    assert "forward" in names and n_ours > 0
+
+
+def test_all_frames_are_shown_if_that_is_asked_for():
+    before = jax.config.jax_traceback_filtering
+    try:
+        jax.config.update("jax_traceback_filtering", "off")
+        _, n_ours, _ = frames_of(ja.compile(lambda x: layer(x, 4)), ja.ones(4))
+    finally:
+        jax.config.update("jax_traceback_filtering", before)
+    assert n_ours > 4
+
+
+def test_errors_of_jaxaot_alone_keep_their_frames():
+    _, n_ours, error = frames_of(ja.trace, 3)
+    assert n_ours >= 1 and isinstance(error, TypeError)
+
+
+def test_causes_stay():
+    def fails(x):
+        try:
+            return layer(x, 5)
+        except RuntimeError as error:
+            raise ValueError("a layer failed") from error
+
+    _, _, error = frames_of(ja.compile(fails), ja.ones(4))
+    assert isinstance(error, ValueError) and isinstance(error.__cause__, RuntimeError)
