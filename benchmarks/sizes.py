@@ -211,14 +211,14 @@ def tensors(steps: int, longest: int) -> None:
         loss, step = _steps_of(ja, lambda fn, dynamic=dynamic: ja.compile(fn, dynamic=dynamic))
         run(f"ja.compile(dynamic={dynamic})", [(n, lambda n=n: step(n)) for n in lengths], lambda: loss.n_programs)
     try:
-        import torch
+        import torch  # pyright: ignore[reportMissingImports]
     except ImportError:
         print("  torch is not installed")
         return
     n_compiled = [0]
 
     def counting(graph: Any, inputs: Any) -> Any:
-        from torch._inductor.compile_fx import compile_fx
+        from torch._inductor.compile_fx import compile_fx  # pyright: ignore[reportMissingImports]
 
         n_compiled[0] += 1
         return compile_fx(graph, inputs)
