@@ -60,13 +60,14 @@ from jaxaot.random import fork_rng, manual_seed
 from jaxaot.signal import windows
 from jaxaot.signal.windows import hann
 from jaxaot.special import expit, logsumexp
+from jaxaot.subclasses import Float8Linear, TwoTensor
 """
 
 PACKAGES = (
     "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional", "autograd.graph",
     "compiler", "errors", "fft", "func", "linalg", "masked", "nn", "nn.functional", "nn.init", "nn.utils",
     "nn.utils.parametrizations", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils", "policies",
-    "random", "signal", "signal.windows", "special",
+    "random", "signal", "signal.windows", "special", "subclasses",
 )  # fmt: skip
 
 
