@@ -60,6 +60,7 @@ from jaxaot.random import fork_rng, manual_seed
 from jaxaot.signal import windows
 from jaxaot.signal.windows import hann
 from jaxaot.special import expit, logsumexp
+from jaxaot.subclasses import Float8Linear, TwoTensor
 """
 
 PACKAGES = (
@@ -67,6 +68,9 @@ PACKAGES = (
     "compiler", "distributed", "errors", "fft", "func", "linalg", "masked", "nn", "nn.functional", "nn.init",
     "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils",
     "policies", "random", "signal", "signal.windows", "special",
+    "compiler", "errors", "fft", "func", "linalg", "masked", "nn", "nn.functional", "nn.init", "nn.utils",
+    "nn.utils.parametrizations", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils", "policies",
+    "random", "signal", "signal.windows", "special", "subclasses",
 )  # fmt: skip
 
 

@@ -144,21 +144,21 @@ def test_the_demo_trains_in_float8_as_in_bfloat16():
             for linear in (block.attention.qkv, block.attention.out, block.up, block.down):
                 linear.__class__ = layer
         optimizer = AdamW(list(model.parameters()))
-        steps = ja.randint(0, 5, (8, shape.context + 1)).cumsum(1) % shape.n_characters
 
         @ja.compile
-        def step():
-            loss = model.loss(steps[:, :-1], steps[:, 1:])
+        def step(steps):
+            loss = model.loss(steps[:, :-1], steps[:, 1:].contiguous())
             loss.backward()
-            optimizer.step(2e-3)
+            optimizer.step(3e-3)
             optimizer.zero_grad()
             return loss.detach()
 
-        return [float(step()) for _ in range(60)]
+        walks = lambda: ja.randint(0, 5, (16, shape.context + 1)).cumsum(1) % shape.n_characters
+        return [float(step(walks())) for _ in range(150)]
 
     expected, found = losses(Bfloat16Demo), losses(Float8Demo)
-    assert expected[-1] < 0.8 * expected[0]
-    np.testing.assert_allclose(found, expected, rtol=0.01)
+    assert np.mean(expected[-20:]) < 0.6 * expected[0]  # each batch is new, and nothing is learnt by heart
+    np.testing.assert_allclose(np.mean(found[-20:]), np.mean(expected[-20:]), rtol=0.01)
 
 
 def test_flax_layers_multiply_in_float8():
