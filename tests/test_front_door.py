@@ -64,9 +64,9 @@ from jaxaot.special import expit, logsumexp
 
 PACKAGES = (
     "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional", "autograd.graph",
-    "compiler", "distributed", "errors", "fft", "func", "linalg", "masked", "nn", "nn.functional", "nn.init", "nn.utils",
-    "nn.utils.parametrizations", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils", "policies",
-    "random", "signal", "signal.windows", "special",
+    "compiler", "distributed", "errors", "fft", "func", "linalg", "masked", "nn", "nn.functional", "nn.init",
+    "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils",
+    "policies", "random", "signal", "signal.windows", "special",
 )  # fmt: skip
 
 

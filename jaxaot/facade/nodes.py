@@ -217,6 +217,8 @@ class TracedOpNode(Node):
         wanted = [ct for ct, d in zip(cotangents, self.differentiable, strict=True) if d]
         apart = self._apart(wanted)
         if not create_graph:
+            if state.trace is not None and state.trace.gathered:
+                values = state.trace.gathered_again(values, wanted)
             return without_unreached(self._pull(values, wanted), wanted, apart)
         if state.dual is not None and (found := state.dual.pull(self, wanted)) is not None:
             return found

@@ -156,6 +156,7 @@ class TraceState:
       first_run_backward: Nodes from this number on it may run backward as well. They are of the traces around it that
         run it once, and of the tape if none of these is kept: what they hold is the same for every call then.
       casts: Weights that `autocast` cast; see `facade/autocast_operands.py`.
+      gathered: By id, symbols of which a backward gathers the parts again: (symbol, parts, sharding of the whole).
       first_hook: Hooks from this number on were registered by the traced function.
       is_apart: Whether a handler of a signal is running, which is no part of the traced function.
       numbers: The numbers of Python that are symbolic; see `facade/numbers.py`.
@@ -204,6 +205,7 @@ class TraceState:
         self.constants: dict[int, Any] = {}
         self.first_run_backward = self.first_node
         self.casts: dict[Any, Any] = {}
+        self.gathered: dict[int, tuple[Any, Any, Any]] = {}
         self.is_apart = False
         self.entry: Any = None
         self.numbers: Any = None
@@ -405,6 +407,21 @@ class TraceState:
         storage = Storage(array, layout, self)
         self.created.append(weakref.ref(storage))
         return storage
+
+    def gathered_again(self, values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """Returns what an operation used, what was gathered from several devices gathered anew.
+
+        That waits for the cotangents, so that XLA does not keep what it gathered in the forward.
+        """
+        known = next((ct for ct in cotangents if ct is not None), None)
+        again = []
+        for value in values:
+            symbol, parts, sharding = self.gathered.get(id(value), (None, None, None))
+            if symbol is not None and known is not None:
+                parts, _ = jax.lax.optimization_barrier((parts, known))
+                value = jax.lax.with_sharding_constraint(parts, sharding)
+            again.append(value)
+        return again
 
     def ask(self, symbol: Array) -> np.ndarray | None:
         """Returns the value of a symbol for Python to use; None if this trace knows no values.

@@ -11,6 +11,7 @@ into its late reader, and so keeps what that is computed from besides: `x @ w` b
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ from jax.lax import optimization_barrier_p
 from jaxaot._jax import DropVar, ShapedArray, has_side_effects, make_var, type_varies_over
 from jaxaot._typing import ClosedJaxpr, Var
 from jaxaot._util import OrderedSet
+from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.walk import aval_bytes, backward_slice, variables
 
@@ -111,6 +113,52 @@ def hold_fills(closed: ClosedJaxpr, n_fills: int) -> ClosedJaxpr:
     if not making - needed:
         return closed
     return gate_groups(closed, set(range(len(jaxpr.eqns))) - (making - needed), ())
+
+
+def hold_gathers(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """Returns a graph in which parameters that lie over several devices are gathered one layer ahead, and no earlier.
+
+    They are there from the start, so XLA would gather all at once. What is gathered for one layer waits for the first
+    result of the layer before, while which it can be on its way.
+
+    Args:
+      closed: The graph of a forward, a ClosedJaxpr.
+    """
+    eqns = closed.jaxpr.eqns
+    makers: dict[Any, int] = {}  # of values that inputs are only moved and cast to
+    given = set(closed.jaxpr.invars)
+    for i, eqn in enumerate(eqns):
+        is_moved = kind(eqn) <= Kind.CAST and eqn.primitive is not optimization_barrier_p and bool(eqn.invars)
+        if is_moved and given.issuperset(variables(eqn.invars)):
+            given.update(eqn.outvars)
+            makers.update(dict.fromkeys(eqn.outvars, i))
+    gathers = {i for i in makers.values() if eqns[i].primitive.name == "sharding_constraint"}
+    if not gathers:
+        return closed
+    whole = {var for i in gathers for var in eqns[i].outvars}
+    marks = {i for i in makers.values() if eqns[i].primitive.name == "mark"}
+    held = gathers | {i for i in marks if not whole.isdisjoint(variables(eqns[i].invars))}
+    held |= backward_slice(closed.jaxpr, [var for i in gathers for var in eqns[i].invars])  # halves are gathered
+    runs: list[list[int]] = []
+    for i in sorted(held):
+        if not runs or not held.issuperset(range(runs[-1][-1], i)):
+            runs.append([])
+        runs[-1].append(i)
+    moved = set(makers.values())
+    computed = [i for i in range(len(eqns)) if i not in moved]
+    behind: dict[int, list[int]] = {}  # an equation → the run that follows it
+    for before, run in itertools.pairwise(runs):
+        first = next((i for i in computed if before[-1] < i < run[0]), run[0] - 1)
+        behind.setdefault(first, []).extend(run)
+    order = list(runs[0]) if runs[0][0] == 0 else []
+    for i in range(len(eqns)):
+        order += [i] if i not in held else []
+        order += runs[0] if i + 1 == runs[0][0] else []
+        order += behind.get(i, [])
+    arranged = rebuild(closed, [eqns[i] for i in order], closed.jaxpr.outvars)
+    late = {k for k, i in enumerate(order) if i not in held}
+    results = {id(eqns[i]) for i in computed}
+    return gate_groups(arranged, late, (), can_be_waited_for=lambda eqn: id(eqn) in results)
 
 
 def _is_worth_it(group: list[Any], small_bytes: int) -> bool:

@@ -211,6 +211,15 @@ class Executable:
         specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in self.jaxpr.in_avals]
         return self._jitted.lower(*specs)
 
+    def compiled_for(self, shardings: Sequence[Any]) -> Any:
+        """Returns the program for inputs that lie over several devices, a `jax.stages.Compiled`.
+
+        Args:
+          shardings: How each input lies; None where that is left to XLA.
+        """
+        pairs = zip(self.jaxpr.in_avals, shardings, strict=True)
+        return self._jitted.lower(*(jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=s) for a, s in pairs)).compile()
+
     @cached_property
     def compiled(self) -> Any:
         """The compiled program, a `jax.stages.Compiled`, made apart from the one that `call` uses."""

@@ -54,6 +54,13 @@ def redistributed(self, sharding, source):
     return placed_at(self, sharding, source)
 
 
+@register_op(
+    "gathered(Tensor self, Any sharding, Any source, str word) -> Tensor", method=False, function=False, layout="same"
+)
+def gathered(self, sharding, source, word):
+    return mark_p.bind(placed_at(self, sharding, source), word=word)
+
+
 def _channels_last(operands: Any, size: Shape, dtype: np.dtype, static: Any) -> Layout:
     return channels_last(size, dtype)
 

@@ -22,7 +22,8 @@ from jaxaot.ops.promotion import is_floating, strong
 HALVES = frozenset({jnp.dtype(jnp.float16), jnp.dtype(jnp.bfloat16)})
 
 _MOVING = """
-    cast copy_of contiguous_copy_of marked named redistributed channels_last_copy_of reshape_copy strided_scatter index
+    cast copy_of contiguous_copy_of marked named redistributed gathered channels_last_copy_of reshape_copy
+    strided_scatter index
     read_window write_window
     gather take_along_dim take index_select nonzero_static unravel_index scatter scatter_value scatter_add
     scatter_reduce index_add index_copy index_fill index_reduce index_put put select_scatter slice_scatter

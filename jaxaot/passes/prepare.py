@@ -2,8 +2,8 @@
 
 1. `inline`: nothing is differentiated any more, so custom rules have done their work;
 2. `drop_inputs`: inputs without bytes go, and a forward in which Python asks for values is cut into segments;
-3. barriers, `pin_writes` in a forward and `gate` in a backward. They come last, because they refer to the order of the
-   equations, and because the passes of the pipeline would move equations across them.
+3. barriers: `hold_gathers` and `pin_writes` in a forward, `gate` in a backward. They come last, because they refer to
+   the order of the equations, and because the passes of the pipeline would move equations across them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from jaxaot._placement import are_several
+from jaxaot.ir.gate import hold_gathers
 from jaxaot.ir.rewrite import drop_inputs, inline
 from jaxaot.passes.gate import gate
 from jaxaot.passes.pin_writes import pin_writes
@@ -18,7 +20,8 @@ from jaxaot.passes.pin_writes import pin_writes
 
 def prepare_forward(jaxpr: Any) -> Any:
     """Returns a forward, or the last segment of one, as it is lowered."""
-    return pin_writes(inline(jaxpr, also_custom=True))
+    opened = inline(jaxpr, also_custom=True)
+    return pin_writes(hold_gathers(opened) if are_several() else opened)
 
 
 def prepare_backward(jaxpr: Any, n_early: int, dropped: Sequence[int] = (), saved: Sequence[int] = ()) -> Any:

@@ -87,6 +87,8 @@ class Traced:
       events: What the trace relied on of Python, in the order in which it was met; noted under
         `ja.config(validate_guards=True)` alone.
       is_abstract: Whether tensors that it reached have no values.
+      shardings: For each graph input how it lay over several devices when it was traced; None elsewhere. The graph
+        itself serves all placements.
     """
 
     jaxpr: Any
@@ -100,6 +102,7 @@ class Traced:
     world: WorldPlan = dataclasses.field(default_factory=WorldPlan)
     events: tuple[Event, ...] = ()
     is_abstract: bool = False
+    shardings: tuple[Any, ...] = ()
 
     @functools.cached_property
     def signature(self) -> Signature:

@@ -15,6 +15,7 @@ from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_s
 from jaxaot.partition.timeline import memory_timeline
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.stages import Partition, Traced
+from jaxaot.runtime.on_devices import programs_on_devices
 from jaxaot.runtime.program import forward_graph
 
 
@@ -55,6 +56,9 @@ def explain_stages(traced: Traced, partition: Partition | None) -> str:
     graphs = {"forward": prepare_forward(forward_graph(traced, partition))}
     if partition is not None:
         graphs["backward"] = prepare_backward(partition.backward, len(partition.plan.residuals))
+    if any(sharding is not None for sharding in traced.shardings) and not traced.break_values:
+        shown = programs_on_devices(traced, partition)
+        parts.append("\n".join(["# devices", *(f"{name}: {program}" for name, program in shown.items())]))
     parts.append("\n".join(["# lowered", *(Executable(graph, (), name).explain() for name, graph in graphs.items())]))
     return "\n\n".join(parts)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxaot import settings
 from jaxaot._jax import canonical_dtype, is_tracer, trace_level
+from jaxaot._placement import is_spread
 from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef
 from jaxaot.errors import EagerOnlyError, LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
@@ -464,9 +465,15 @@ def _finish(
     done = dataclasses.replace(done, writes=(*done.writes, *seeded))
     break_values = _break_values(trace, escapes, jaxpr)
     is_abstract = any(was["layout"].is_abstract for _, was in trace.storages.values())
+    lain: list[Any] = [None] * len(jaxpr.in_avals)
+    given = [(s.graph_input, trace.storages[i][1]["array"]) for s, i in zip(storages, storage_ids, strict=True)]
+    for place, array in (*given, *((position[k], leaves[o[1]]) for k, o in values)):
+        if place is not None and is_spread(array):
+            lain[place] = array.sharding
     return Traced(
-        jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events, is_abstract
-    )
+        jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events, is_abstract,
+        tuple(lain),
+    )  # fmt: skip
 
 
 def _break_values(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[BreakValue, ...]:

@@ -17,8 +17,12 @@ from typing import Any
 import jax
 
 from jaxaot._jax import is_outermost
+from jaxaot._placement import are_several
 
 _DISABLED = "xla_disable_hlo_passes"
+
+_COMBINER = "cpu-all-reduce-combiner"
+"""A pass that has all devices wait for the last gradient, while the whole of every other one is kept."""
 
 _EXCESS = "xla_allow_excess_precision"
 """Whether halves may stay in float32 between operations."""
@@ -43,7 +47,10 @@ def keeping_barriers(options: Mapping[str, Any] | None = None, platform: str | N
       platform: Where the program runs; by default on the default backend.
     """
     merged = dict(options or {})
-    return _without(merged, "cse_barrier_expander") if (platform or jax.default_backend()) == "cpu" else merged
+    if (platform or jax.default_backend()) != "cpu":
+        return merged
+    kept = _without(merged, "cse_barrier_expander")
+    return _without(kept, _COMBINER) if are_several() else kept
 
 
 def keeping_roundings(options: Mapping[str, Any] | None = None) -> dict[str, Any]:

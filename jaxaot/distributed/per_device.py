@@ -1,0 +1,33 @@
+"""What each device holds and exchanges in the programs of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jaxaot.api import trace
+from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.on_devices import DeviceProgram, device_program, programs_on_devices
+
+
+def per_device(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> dict[str, DeviceProgram]:
+    """Returns what one device does in the programs of a call: `"forward"`, and `"backward"` if there is one.
+
+        for name, program in ja.distributed.per_device(step, batch).items():
+            print(name, program)              # collectives with their bytes, and what a device holds
+
+    Nothing is run; the programs are compiled once more, by themselves.
+
+    Args:
+      fn: A function under `ja.compile`, or one of tensors, which is traced; or one under `ja.jit` or `jax.jit`, whose
+        program is called `"program"`.
+      *args: The arguments of the call, placed as they will be.
+      **kwargs: Its keyword arguments.
+    """
+    if not isinstance(fn, CompiledFunction) and hasattr(fn, "lower"):
+        return {"program": device_program(fn.lower(*args, **kwargs).compile())}  # pyright: ignore[reportFunctionMemberAccess]
+    traced = trace(fn, *args, **kwargs)
+    if not traced.needs_backward:
+        return programs_on_devices(traced, None)
+    cut = fn._inspect.cut if isinstance(fn, CompiledFunction) else lambda traced: traced.joint().partition()
+    return programs_on_devices(traced, cut(traced))

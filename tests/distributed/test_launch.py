@@ -1,0 +1,64 @@
+"""Many processes: the launcher, and one program over several of them."""
+
+import re
+import time
+
+import numpy as np
+import pytest
+
+from jaxaot.distributed import launch
+from tests.distributed.test_on_four_devices import HERE, run
+
+
+def losses_of(text):
+    """Returns the losses that each process printed."""
+    return [[float(x) for x in line.split()] for line in re.findall(r"losses ([\d. ]+) total", text)]
+
+
+@pytest.mark.parametrize(
+    ("script", "n"),
+    [("training.py", 2), pytest.param("gpt_training.py", 4, marks=pytest.mark.slow)],
+)
+def test_processes_train_as_one_device(script, n):
+    path = str(HERE / "many" / script)
+    done = run(["-m", "jaxaot.distributed.launch", "-n", str(n), path], 500, XLA_FLAGS="")
+    assert done.returncode == 0, done.stdout + done.stderr
+    alone = run([path], 500, XLA_FLAGS="")
+    found, (right,) = losses_of(done.stdout), losses_of(alone.stdout)
+    assert len(found) == n and right[-1] < right[0], done.stdout
+    for losses in found:
+        np.testing.assert_allclose(losses, right, rtol=1e-5)
+    if script == "training.py":
+        assert done.stdout.count("total 6.0 devices 2") == 2  # of parts that each process made
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "words"),
+    [("exits", 3, "process 1 exited with status 3"), ("killed", 137, "process 1 was ended by SIGKILL")],
+)
+def test_a_process_that_ends_ends_the_others(how, status, words):
+    # without `jax.distributed`, which would take longer to start than what is tested
+    code = f"""
+import sys
+from jaxaot.distributed import launch
+start = launch.subprocess.Popen
+launch.subprocess.Popen = lambda command, **options: start([sys.executable, *command[4:]], **options)
+sys.exit(launch.main(["-n", "3", "--grace-seconds", "2", {str(HERE / "many" / "failing.py")!r}, {how!r}]))
+"""
+    begin = time.monotonic()
+    done = run(["-c", code], 100)
+    assert done.returncode == status and time.monotonic() - begin < 90  # they sleep for 600 seconds
+    assert words in done.stderr and "ending the others, 0, 2." in done.stderr
+
+
+def test_a_process_that_never_comes_is_not_waited_for():
+    settings = {"RANK": "0", "WORLD_SIZE": "2", "JAXAOT_COORDINATOR": f"127.0.0.1:{launch._free_port()}"}
+    settings |= {"JAXAOT_LOCAL_DEVICES": "1", "JAXAOT_START_SECONDS": "2", "XLA_FLAGS": ""}
+    done = run(["-c", "from jaxaot.distributed import launch; launch.initialize()"], 100, **settings)
+    assert done.returncode != 0 and "DEADLINE_EXCEEDED" in done.stdout + done.stderr
+
+
+def test_bad_arguments(capsys):
+    with pytest.raises(SystemExit):
+        launch.main(["-n", "0", "script.py"])
+    assert "there is at least one process" in capsys.readouterr().err
