@@ -23,7 +23,8 @@ def test_the_code_of_a_page_runs(page, tmp_path, capsys):
 
 def test_the_code_of_the_page_on_many_devices_runs_on_one(capsys):
     scope = {"__name__": "page"}
-    for block in re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/many_devices.md").read_text(), re.DOTALL | re.MULTILINE):
+    text = (ROOT / "docs/many_devices.md").read_text()
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
         exec(compile(block, "docs/many_devices.md", "exec"), scope)
     assert "held by a device" in capsys.readouterr().out and scope["loss"].item() > 0
 

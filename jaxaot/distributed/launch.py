@@ -52,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("python -m jaxaot.distributed.launch", description="Starts one program in several processes.")
+    about = "Starts one program in several processes, and ends them all when one fails."
+    parser = argparse.ArgumentParser("python -m jaxaot.distributed.launch", description=about)
     parser.add_argument("-n", "--processes", type=int, default=2, help="how many processes")
     parser.add_argument("-d", "--devices", type=int, default=1, help="devices of each process, on CPU")
     parser.add_argument("--coordinator", help="address:port of the first process; by default a free port here")
