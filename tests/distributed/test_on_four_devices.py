@@ -18,8 +18,14 @@ def run(args, timeout_seconds, **env):
     return subprocess.run([sys.executable, *args], env=env, capture_output=True, text=True, timeout=timeout_seconds)
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in (HERE / "four").glob("check_*.py")))
-def test_on_four_devices(name):
-    options = ("-p", "no:cacheprovider", "-n", "0", "-q", "-m", "not slow")
-    done = run(["-m", "pytest", *options, str(HERE / "four" / f"{name}.py")], 300)
+NAMES = sorted(path.stem for path in (HERE / "four").glob("check_*.py"))
+
+
+@pytest.mark.parametrize(
+    ("name", "which"),
+    [*((name, "not slow") for name in NAMES), *(pytest.param(name, "slow", marks=pytest.mark.slow) for name in NAMES)],
+)
+def test_on_four_devices(name, which):
+    options = ("-p", "no:cacheprovider", "-n", "0", "-q", "-m", which)
+    done = run(["-m", "pytest", *options, str(HERE / "four" / f"{name}.py")], 1500 if which == "slow" else 500)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

@@ -31,7 +31,7 @@ def state_of(model, optimizer):
     return {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
 
 
-@pytest.mark.parametrize("n_devices", [2, 1])
+@pytest.mark.parametrize("n_devices", [2, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_state_is_read_over_other_devices(tmp_path, n_devices):
     model, optimizer, step = trained(4)
     for _ in range(2):

@@ -48,7 +48,7 @@ def nbytes(parameters):
     return sum(p.numel() * 4 for p in parameters)
 
 
-@pytest.mark.parametrize("how", ["forward", "step"])
+@pytest.mark.parametrize("how", [pytest.param("forward", marks=pytest.mark.slow), "step"])
 def test_losses_are_those_of_one_device(how):
     model, options = sharded(made()), {"kind": "SGD", "lr": 0.1, "momentum": 0.9}
     losses = train(model, over_devices, 4, how, **options)

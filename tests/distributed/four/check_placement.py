@@ -56,7 +56,7 @@ def check(p, gradients):
         np.testing.assert_allclose(np.asarray(gradient), RIGHT[name], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("how", ["eager", "compiled", "backward compiled"])
+@pytest.mark.parametrize("how", ["eager", "compiled", pytest.param("backward compiled", marks=pytest.mark.slow)])
 def test_a_gradient(how):
     p, x = tensors(), ja.from_jax(batch())
     fn = ja.compile(loss_of) if how == "compiled" else loss_of
@@ -93,7 +93,10 @@ def test_arrays_under_jit_and_remat():
             np.testing.assert_allclose(gradients[name], RIGHT[name], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(("kind", "how"), [("SGD", "eager"), ("Adam", "compiled"), ("AdamW", "eager")])
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    [("SGD", "eager"), ("Adam", "compiled"), pytest.param("AdamW", "eager", marks=pytest.mark.slow)],
+)
 def test_states_of_optimizers(kind, how):
     p, x = tensors(), ja.from_jax(batch())
     options = {"momentum": 0.9} if kind == "SGD" else {}
