@@ -65,19 +65,9 @@ from jaxaot.subclasses import Float8Linear, TwoTensor
 
 PACKAGES = (
     "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional", "autograd.graph",
-<<<<<<< HEAD
     "compiler", "distributed", "errors", "fft", "func", "linalg", "masked", "nn", "nn.functional", "nn.init",
     "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils",
     "policies", "random", "signal", "signal.windows", "special", "subclasses",
-||||||| 3b98049
-    "compiler", "distributed", "errors", "fft", "func", "linalg", "masked", "nn", "nn.functional", "nn.init", "nn.utils",
-    "nn.utils.parametrizations", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils", "policies",
-    "random", "signal", "signal.windows", "special",
-=======
-    "compiler", "distributed", "errors", "fft", "func", "linalg", "masked", "nn", "nn.functional", "nn.init",
-    "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils",
-    "policies", "random", "signal", "signal.windows", "special",
->>>>>>> h/distributed
 )  # fmt: skip
 
 

@@ -18,19 +18,12 @@ from jaxaot.lower.executable import Executable
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.stages import Partition, Traced
-<<<<<<< HEAD
 from jaxaot.report.build import Sources, changes_of, part_of, part_of_graph, parts_inside
 from jaxaot.report.record import Report, Section
 from jaxaot.runtime.on_devices import programs_on_devices
 from jaxaot.runtime.program import Program, forward_graph
 
 _GRAPHS, _PARTITION, _CACHE = map(logger_of, ("graphs", "partition", "cache"))
-||||||| 3b98049
-from jaxaot.runtime.program import forward_graph
-=======
-from jaxaot.runtime.on_devices import programs_on_devices
-from jaxaot.runtime.program import forward_graph
->>>>>>> h/distributed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +73,6 @@ def report_on(
         sections.append(Section("joint", joint.text(annotated=True)))
         sections.append(Section("sequence numbers", sequence_table(sequence_rows(joint.jaxpr))))
         graphs["backward"] = prepare_backward(partition.backward, len(partition.plan.residuals))
-<<<<<<< HEAD
         parts = [part_of("partition", partition, sources)]
         passes += [f"joint: {done}" for done in joint.passed]
         shown = [traced.jaxpr, joint.jaxpr]
@@ -106,16 +98,6 @@ def report_on(
         name, kind, jax.default_backend(), changes_of(traced, fn), tuple(passes), tuple(exchanges), tuple(programs),
         tuple(parts), tuple(sections), sources.read(), hints,
     )  # fmt: skip
-||||||| 3b98049
-    parts.append("\n".join(["# lowered", *(Executable(graph, (), name).explain() for name, graph in graphs.items())]))
-    return "\n\n".join(parts)
-=======
-    if any(sharding is not None for sharding in traced.shardings) and not traced.break_values:
-        shown = programs_on_devices(traced, partition)
-        parts.append("\n".join(["# devices", *(f"{name}: {program}" for name, program in shown.items())]))
-    parts.append("\n".join(["# lowered", *(Executable(graph, (), name).explain() for name, graph in graphs.items())]))
-    return "\n\n".join(parts)
->>>>>>> h/distributed
 
 
 def log_program(name: str, program: Program, seconds: float, n_kept: int, n_dropped: int) -> None:
