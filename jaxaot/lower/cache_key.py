@@ -89,7 +89,7 @@ def cache_key(
       others: More components, as (name, value with a stable `repr`).
     """
     text = _ADDRESS.sub("", str(closed.jaxpr))
-    described = [("constants", [array_digest(value) for value in closed.consts])]
+    described: list[tuple[str, Any]] = [("constants", [array_digest(value) for value in closed.consts])]
     described.append(("compiler options", sorted((compiler_options or {}).items())))
     return cache_key_of_digest(closed, text, backend, donated, [*described, *others])
 
