@@ -323,6 +323,8 @@ def _imports(text: str) -> str:
         "TypedStorage": "from jaxaot.facade.typed_storage import TypedStorage\n",
         "RemovableHandle": "from jaxaot.tape.hooks import RemovableHandle\n",
         "MemoryFormat": "from jaxaot.views.memory_format import MemoryFormat\n",
+        "Mesh": "from jax.sharding import Mesh\n",
+        "Placement": "from jaxaot.facade.placements import Placement\n",
     }
     return "".join(line for name, line in known.items() if re.search(rf"\b{name}\b", text))
 

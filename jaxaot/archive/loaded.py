@@ -35,6 +35,7 @@ from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.plan.world import WorldPlan
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.explain import Inspector
 from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.saving import load_state
 from jaxaot.tape.modes import no_grad
@@ -187,7 +188,7 @@ class LoadedFunction:
         self._archive = archive
         self._state = held
         self._plan = plan
-        self._calls = CompiledFunction(held, self._refuse, None, is_one_graph=True)
+        self._calls = CompiledFunction(held, self._refuse, Inspector(self._refuse, self._refuse), is_one_graph=True)
         self._calls.runs_eagerly = False
         self._has_gradients = False
 

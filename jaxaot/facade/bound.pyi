@@ -26,6 +26,8 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.typed_storage import TypedStorage
 from jaxaot.tape.hooks import RemovableHandle
 from jaxaot.views.memory_format import MemoryFormat
+from jax.sharding import Mesh
+from jaxaot.facade.placements import Placement
 
 class FrexpResult(NamedTuple):
     mantissa: Tensor
