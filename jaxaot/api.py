@@ -146,7 +146,7 @@ def compile(
             segments=segments, fullgraph=fullgraph, mode=mode, dynamic=dynamic, buckets=buckets, options=options,
         )  # fmt: skip
     _require_function(fn, "ja.compile")
-    _answer_options_of_pytorch(mode, dynamic, options)
+    _answer_options_of_pytorch(mode, options)
     if max_programs < 1:
         raise UsageError(f"max_programs is {max_programs}, and at least one program has to be kept: write 1 or more.")
     if segments and fullgraph:
@@ -186,7 +186,7 @@ def _trace_at(
 _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
 
-def _answer_options_of_pytorch(mode: str | None, dynamic: bool | None, options: Mapping[str, Any] | None) -> None:
+def _answer_options_of_pytorch(mode: str | None, options: Mapping[str, Any] | None) -> None:
     """Raises for options of PyTorch's `compile` that ask for what there is not.
 
     Raises:
@@ -194,11 +194,6 @@ def _answer_options_of_pytorch(mode: str | None, dynamic: bool | None, options: 
     """
     if mode not in _MODES:
         raise UsageError(f"`mode` is one of PyTorch's, {', '.join(map(repr, _MODES[1:]))}, and {mode!r} was given.")
-    if dynamic:
-        raise UsageError(
-            "`ja.compile` makes a program for each size, and `dynamic=True` asks for one that serves all. Pad to a few "
-            "sizes, or write `ja.jit(fn, dynamic=True)` for a function of arrays."
-        )
     if options:
         raise UsageError(
             f"`options` are of PyTorch's compiler, and XLA has none of {', '.join(map(repr, options))}. Drop them; "

@@ -188,7 +188,9 @@ class LoadedFunction:
         self._archive = archive
         self._state = held
         self._plan = plan
-        self._calls = CompiledFunction(held, self._refuse, Inspector(self._refuse, self._refuse), is_one_graph=True)
+        self._calls = CompiledFunction(
+            held, self._refuse, Inspector(self._refuse, lambda traced: self._refuse(None, (), {})), is_one_graph=True
+        )
         self._calls.runs_eagerly = False
         self._has_gradients = False
 

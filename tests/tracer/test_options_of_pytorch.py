@@ -25,7 +25,6 @@ def test_a_decorator_takes_them_too():
     ("options", "error", "words"),
     [
         ({"mode": "fast"}, UsageError, "'reduce-overhead'"),
-        ({"dynamic": True}, UsageError, r"ja\.jit\(fn, dynamic=True\)"),
         ({"options": {"triton.cudagraphs": True}}, UsageError, "XLA has none of 'triton.cudagraphs'"),
         ({"backend": "inductor"}, CompilerError, "XLA compiles: drop `backend`"),
         ({"backend": "aot_eager"}, CompilerError, "backend='interpret'"),
