@@ -210,17 +210,11 @@ mlir.register_lowering(mark_p, lambda ctx, x, *, word: [x])
 place_as_p = Primitive("place_as")
 """Its first operand, which XLA lays over the devices as the second one. Gradients pass through, for the first alone.
 
-With `leads` the operand is computed so from the start, else as its own operands lie, and then moved: a sum over a batch
-that is spread is computed where the batch is.
+With `leads` it is computed so from the start; else where its operands lie, as a sum over a spread batch should be.
 """
-place_as_p.def_impl(
-    lambda x, like, *, leads: x if len(like.sharding.device_set) == 1 else jax.device_put(x, like.sharding)
-)
+place_as_p.def_impl(lambda x, y, **_: x if len(y.sharding.device_set) == 1 else jax.device_put(x, y.sharding))
 place_as_p.def_abstract_eval(lambda aval, like, *, leads: aval)
-ad.primitive_jvps[place_as_p] = lambda primals, tangents, *, leads: (
-    place_as_p.bind(*primals, leads=leads),
-    tangents[0],
-)
+ad.primitive_jvps[place_as_p] = lambda primals, tangents, **how: (place_as_p.bind(*primals, **how), tangents[0])
 ad.primitive_transposes[place_as_p] = lambda cotangent, *_, leads: [cotangent, None]
 _groups = itertools.count(2**40)  # where no numbers of JAX's own begin
 

@@ -27,7 +27,7 @@ def is_spread(array: object) -> bool:
     return isinstance(array, jax.Array) and not is_tracer(array) and len(array.sharding.device_set) > 1
 
 
-def placed_like(x: Any, like: Any, leads: bool = True) -> Any:
+def placed_like(x: object, like: object, leads: bool = True) -> Any:
     """Returns `x`, placed as what it belongs to; as it is if that lies on one device, or has another shape.
 
     Args:
@@ -48,7 +48,7 @@ def placed_like(x: Any, like: Any, leads: bool = True) -> Any:
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2))
-def placed_at(x: Any, sharding: Any, source: Any) -> Any:
+def placed_at(x: object, sharding: object, source: object) -> Any:
     """Returns `x` placed by a sharding; its gradient is placed as `x` was, or left to XLA.
 
     Args:
@@ -66,7 +66,7 @@ def _placed_at_jvp(sharding: Any, source: Any, primals: Any, tangents: Any) -> A
     return placed_at(primals[0], sharding, source), tangent
 
 
-def _is_plain(x: Any) -> bool:
+def _is_plain(x: object) -> bool:
     """Returns whether the type of a value leaves its placement to XLA."""
     sharding = getattr(jax.typeof(x), "sharding", None)
     return sharding is None or sharding.mesh.empty or all(t == AxisType.Auto for t in sharding.mesh.axis_types)

@@ -71,7 +71,7 @@ def record(*classes: type) -> Reader:
     """Returns a reader of instances of classes that have rows in the table."""
     names = [cls.__name__ for cls in classes]
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> Any:
         if type(value) is not dict or value.get("is") not in names:
             raise Damaged(f"{shown(value)} is no {' or '.join(names)}")
         cls, fields = FIELDS[value["is"]]
@@ -87,7 +87,7 @@ def record(*classes: type) -> Reader:
 _SHAPE = many(INT)
 
 
-def VALUE(value: Any) -> Any:
+def VALUE(value: object) -> Any:
     """Reads a value that a call puts into a place."""
     return record(
         world.OutsideObject, world.PassedValue, world.ComputedValue, world.BuiltArray, world.BuiltTensor,
@@ -95,35 +95,35 @@ def VALUE(value: Any) -> Any:
     )(value)  # fmt: skip
 
 
-def _condition(value: Any) -> Any:
+def _condition(value: object) -> Any:
     return record(
         guards.EqualTo, guards.HasType, guards.HasLength, guards.HasKeys, guards.IsAlsoAt, guards.IsTensor,
         members.AreDistinct,
     )(value)  # fmt: skip
 
 
-def _step(value: Any) -> Any:
+def _step(value: object) -> Any:
     return record(
         chain.Slice, chain.Select, chain.Permute, chain.Reshape, chain.Unsqueeze, chain.Squeeze, chain.Expand,
         chain.Diagonal, chain.Unfold, chain.AsStrided, chain.Conjugate, chain.AsReal, chain.AsComplex, chain.AsDtype,
     )(value)  # fmt: skip
 
 
-def _operand(value: Any) -> Any:
+def _operand(value: object) -> Any:
     is_step = type(value) is dict and value.get("is") == "NumberStep"
     return record(numbers.NumberStep)(value) if is_step else PLAIN(value)
 
 
-def _constant(value: Any) -> Any:
+def _constant(value: object) -> Any:
     kind = value.get("is") if type(value) is dict else None
     return VALUE(value) if kind in ("ComputedValue", "BuiltObject") else PLAIN(value)
 
 
-def _fact(value: Any) -> Any:
+def _fact(value: object) -> Any:
     return TYPE(value) if type(value) is dict and value.get("is") == "type" else PLAIN(value)
 
 
-def _apart(value: Any) -> Any:
+def _apart(value: object) -> Any:
     return tuple(map(frozenset, many(many(INT))(value)))
 
 

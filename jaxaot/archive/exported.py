@@ -37,7 +37,7 @@ from jaxaot.tracer.trace import roots, trace_call
 def export(
     fn: Callable[..., Any],
     /,
-    *args: Any,
+    *args: object,
     with_gradients: bool = True,
     platforms: Sequence[str] | None = None,
     **kwargs: Any,

@@ -42,7 +42,7 @@ from jaxaot.tape.modes import no_grad
 from jaxaot.tape.modes import state as modes
 
 
-def load(path: str | os.PathLike[str], *, weights: Any = None) -> Any:
+def load(path: str | os.PathLike[str], *, weights: object = None) -> Any:
     """Returns what an archive holds: a function that `ja.export` wrote, or a graph of `ja.aot.aot_export_module`.
 
         step = ja.load("step.jaxaot")
@@ -97,7 +97,7 @@ def _function(archive: Archive, weights: Any) -> LoadedFunction:
 class _Reader:
     """Reads one program of an archive."""
 
-    def __init__(self, archive: Archive, found: Any):
+    def __init__(self, archive: Archive, found: object):
         self.archive = archive
         what = f"{archive.name} is damaged: a program in its manifest is incomplete. Copy it again."
         if type(found) is not dict or any(type(found.get(name)) is not dict for name in ("graphs", "plans")):
@@ -115,7 +115,7 @@ class _Reader:
         writer = self.archive.manifest.get("written_by")
         return writer.get("jax", "of another version") if type(writer) is dict else "of another version"
 
-    def program(self, parameters: Sequence[str], writing: Any) -> Program:
+    def program(self, parameters: Sequence[str], writing: object) -> Program:
         """Returns the program, as one that was compiled here.
 
         Raises:
@@ -160,7 +160,7 @@ class _Reader:
         )  # fmt: skip
         return generate(Program(traced, partition, Executable, config.get().donate, key, tape=tape), writing)
 
-    def _partition(self, held: Mapping[str, Any], forward: Any, empty: Sequence[int]) -> tuple[Partition, TapePlan]:
+    def _partition(self, held: Mapping[str, Any], forward: object, empty: Sequence[int]) -> tuple[Partition, TapePlan]:
         if type(held) is not dict:
             raise ArchiveError(f"{self.archive.name} is damaged: its manifest says nothing of the backward.")
         read = lambda name, reader: from_json(reader, held.get(name), f"the backward's {name!r}")
@@ -204,11 +204,11 @@ class LoadedFunction:
         self._calls._keep(list(programs))
         self._has_gradients = any(program.traced.call.grad_enabled for program in programs)
 
-    def _refuse(self, fn: Any, args: Any, kwargs: Any, *_: Any, **__: Any) -> Any:
+    def _refuse(self, fn: object, args: object, kwargs: object, *_: object, **__: Any) -> Any:
         programs = [p for p in self._calls.programs if p.traced.call.grad_enabled is modes.grad_enabled]
         refuse_call(self.name, (programs or self._calls.programs)[0], self._state, args, kwargs)
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: object, **kwargs: Any) -> Any:
         """Carries out a call as the exported function would.
 
         Raises:

@@ -30,7 +30,7 @@ class Damaged(Exception):
     """What JSON holds is not what a reader reads."""
 
 
-def from_json(reader: Reader, value: Any, what: str) -> Any:
+def from_json(reader: Reader, value: object, what: str) -> Any:
     """Returns what JSON holds, by its reader.
 
     Args:
@@ -53,7 +53,7 @@ def from_json(reader: Reader, value: Any, what: str) -> Any:
 def exactly(*types: type) -> Reader:
     """Returns a reader of values of some types alone."""
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> Any:
         if type(value) not in types:
             raise Damaged(f"{shown(value)} is not of type {' or '.join(t.__name__ for t in types)}")
         return value
@@ -61,7 +61,7 @@ def exactly(*types: type) -> Reader:
     return read
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Returns what a file holds for people, in few words."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
@@ -78,7 +78,7 @@ def optional(reader: Reader) -> Reader:
 def many(reader: Reader) -> Reader:
     """Returns a reader of tuples of any length."""
 
-    def read(value: Any) -> tuple[Any, ...]:
+    def read(value: object) -> tuple[Any, ...]:
         return tuple(map(reader, exactly(list)(value)))
 
     return read
@@ -98,16 +98,16 @@ def each(*readers: Reader) -> Reader:
 def table(key: Reader, item: Reader) -> Reader:
     """Returns a reader of dicts."""
 
-    def read(value: Any) -> dict[Any, Any]:
+    def read(value: object) -> dict[Any, Any]:
         return {key(name): item(held) for name, held in exactly(dict)(value).items()}
 
     return read
 
 
-def one_of(*values: Any) -> Reader:
+def one_of(*values: object) -> Reader:
     """Returns a reader of some values alone."""
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> Any:
         if not any(type(value) is type(v) and value == v for v in values):
             raise Damaged(f"{shown(value)} is none of {', '.join(map(repr, values))}")
         return value
@@ -118,7 +118,7 @@ def one_of(*values: Any) -> Reader:
 def tagged(kind: str, **fields: Reader) -> Reader:
     """Returns a reader of `{"is": kind, …}`, to the tuple of its fields."""
 
-    def read(value: Any) -> tuple[Any, ...]:
+    def read(value: object) -> tuple[Any, ...]:
         if type(value) is not dict or value.get("is") != kind or value.keys() != {"is", *fields}:
             raise Damaged(f"{shown(value)} is no {kind}")
         return tuple(reader(value[name]) for name, reader in fields.items())
@@ -134,7 +134,7 @@ def _dtype(value: Any) -> Any:
     return jax.random.key(0, impl=_KEY_DTYPES[value]).dtype
 
 
-def AVALS(value: Any) -> tuple[Any, ...]:
+def AVALS(value: object) -> tuple[Any, ...]:
     """Reads the types of a graph's inputs or outputs, each a dtype and a shape."""
     return tuple(jax.ShapeDtypeStruct(shape, dtype) for dtype, shape in many(each(_dtype, many(INT)))(value))
 
@@ -165,7 +165,7 @@ TYPES = {
 TYPE_NAMES = {cls: name for name, cls in TYPES.items()}
 
 
-def LAYOUT(value: Any) -> Layout:
+def LAYOUT(value: object) -> Layout:
     """Reads a layout."""
     size, stride, dtype, is_conj = _LAYOUT(value)
     if len(size) != len(stride) or min((*size, *stride), default=0) < 0:
@@ -173,22 +173,22 @@ def LAYOUT(value: Any) -> Layout:
     return layout_of(size, stride, dtype, is_conj)
 
 
-def GEOMETRY(value: Any) -> Any:
+def GEOMETRY(value: object) -> Any:
     """Reads a geometry."""
     return Geometry(*each(SIZES, SIZES, INT)(value))
 
 
-def TYPE(value: Any) -> type:
+def TYPE(value: object) -> type:
     """Reads a class, one of `TYPES`."""
     return TYPES[tagged("type", name=one_of(*TYPES))(value)[0]]
 
 
-def DTYPE(value: Any) -> np.dtype:
+def DTYPE(value: object) -> np.dtype:
     """Reads a dtype."""
     return _NAMED_DTYPE(value)[0]
 
 
-def PLAIN(value: Any) -> Any:
+def PLAIN(value: object) -> Any:
     """Reads a constant: None, a bool, a number, a string, a dtype."""
     if value is None or type(value) in (bool, int, str):
         return value
@@ -202,7 +202,7 @@ def PLAIN(value: Any) -> Any:
     raise Damaged(f"{shown(value)} is no constant")
 
 
-def PATH(value: Any) -> Path:
+def PATH(value: object) -> Path:
     """Reads a path: to an argument, to something of the state, or to the base or `.grad` of one of these."""
     (root, *steps) = many(each(TEXT, exactly(str, int)))(value)
     if root[0] != "root" or root[1] not in ROOTS:
@@ -213,7 +213,7 @@ def PATH(value: Any) -> Path:
     return (root, *steps)
 
 
-def TREE(value: Any) -> Any:
+def TREE(value: object) -> Any:
     """Reads the tree of arguments or of a result; in one of arguments None is a leaf."""
     held = tagged("tree", of=lambda of: of)(value)[0]
     return jax.tree.structure(_example(held), is_leaf=lambda x: x is _LEAF)
@@ -223,7 +223,7 @@ _LEAF = object()
 _CONTAINERS: dict[str, type] = {"dict": dict, "OrderedDict": collections.OrderedDict}
 
 
-def _example(held: Any) -> Any:
+def _example(held: object) -> Any:
     if held is None:
         return None
     if held == "leaf":
@@ -259,7 +259,7 @@ def _is_key(value: Any) -> bool:
     return hasattr(value, "itemsize") and is_key_dtype(value)
 
 
-def tree_to_json(tree: Any) -> Any:
+def tree_to_json(tree: object) -> Any:
     """Returns what JSON holds of a tree of arguments or of a result.
 
     Raises:

@@ -392,9 +392,9 @@ class _Mover:
             before = None
         if isinstance(before, Tensor) or (before is not None and self.state.has(before)):
             return self._moved(place)
-        return self._number(place) if isinstance(before, _PLAIN) and before is not None else self._new(place)
+        return self._number(place) if isinstance(before, _PLAIN) and before is not None else self._rebuilt(place)
 
-    def _new(self, place: Path) -> Path:
+    def _rebuilt(self, place: Path) -> Path:
         name = self._name(place)
         self.state.put(name, None)
         return self._in_state(name)

@@ -274,7 +274,7 @@ class StateWriter:
             implementation,
         )
 
-    def _require_one_device(self, name: str, array: Any) -> None:
+    def _require_one_device(self, name: str, array: object) -> None:
         if isinstance(array, jax.Array) and len(array.devices()) > 1:
             raise ExportError(
                 f"`{name}` lies on {len(array.devices())} devices, and archives are for one. Put it on one first, "
@@ -343,7 +343,7 @@ def _fitting(name: str, value: Any, size: Shape, dtype: Any, problems: list[str]
     return jnp.array(value, dtype=dtype)  # a copy: calls write to it and reuse its buffer
 
 
-def _bare(held: StateArray, value: Any, problems: list[str]) -> Any:
+def _bare(held: StateArray, value: object, problems: list[str]) -> Any:
     array = _fitting(held.name, value, held.shape, held.dtype, problems)
     if array is None or held.kind == "array":
         return array

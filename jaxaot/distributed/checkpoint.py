@@ -17,7 +17,7 @@ from jaxaot.tape.modes import no_grad
 _NUMBERS = (bool, int, float)
 
 
-def save(path: str | os.PathLike[str], state: Any) -> None:
+def save(path: str | os.PathLike[str], state: object) -> None:
     """Writes the tensors and numbers of a state to a new folder; each process writes the parts that it holds.
 
         ja.distributed.save("run/step_100", {"model": model.state_dict(), "optimizer": optimizer.state_dict()})
@@ -37,7 +37,7 @@ def save(path: str | os.PathLike[str], state: Any) -> None:
     writer.wait_until_finished()
 
 
-def load(path: str | os.PathLike[str], state: Any) -> Any:
+def load(path: str | os.PathLike[str], state: object) -> Any:
     """Reads a state that `save` wrote, placed as the tensors of another lie, over however many devices there are.
 
         state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
@@ -88,7 +88,7 @@ def _checkpointer() -> Any:
     return ocp.StandardCheckpointer()
 
 
-def _leaves(state: Any) -> dict[str, Any]:
+def _leaves(state: object) -> dict[str, Any]:
     """Returns path → tensor, array or number."""
     paths, _ = jax.tree_util.tree_flatten_with_path(state)
     kinds = (Tensor, jax.Array, np.ndarray, np.generic, *_NUMBERS)
@@ -99,23 +99,23 @@ def _name(path: Any) -> str:
     return jax.tree_util.keystr(path, simple=True, separator=".")
 
 
-def _array(leaf: Any) -> Any:
+def _array(leaf: object) -> Any:
     if isinstance(leaf, Tensor):
         return array_of(leaf.detach())
     return leaf if isinstance(leaf, jax.Array) else np.asarray(leaf)
 
 
-def _type_of(array: Any) -> Any:
+def _type_of(array: object) -> Any:
     """Returns what orbax reads an array as; what lies on one device as a NumPy array, which is bound to none."""
     if is_spread(array):
         return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding)
     return np.empty(array.shape, array.dtype)
 
 
-def _filled(state: Any, found: dict[str, Any]) -> Any:
+def _filled(state: object, found: dict[str, Any]) -> Any:
     """Returns a state with numbers and arrays as they were saved, and its own tensors."""
 
-    def leaf_of(path: Any, leaf: Any) -> Any:
+    def leaf_of(path: object, leaf: object) -> Any:
         name = _name(path)
         if name not in found or isinstance(leaf, Tensor):
             return leaf

@@ -45,7 +45,7 @@ class MixedPrecisionPolicy:
 
 
 def fully_shard(
-    module: Any, mesh: Mesh, *, shard_axis: str | None = None, mp_policy: MixedPrecisionPolicy | None = None
+    module: object, mesh: Mesh, *, shard_axis: str | None = None, mp_policy: MixedPrecisionPolicy | None = None
 ) -> Any:
     """Spreads the parameters of a module over the devices of a mesh, and returns the module.
 
@@ -95,7 +95,7 @@ def fully_shard(
     return module
 
 
-def gathered(params: Any, mesh: Mesh, axis: str | None = None) -> Any:
+def gathered(params: object, mesh: Mesh, axis: str | None = None) -> Any:
     """Returns parameters of which each device has the whole; under `ja.remat` a backward gathers them again.
 
         @functools.partial(ja.remat, memory_budget="1GiB")
@@ -110,7 +110,7 @@ def gathered(params: Any, mesh: Mesh, axis: str | None = None) -> Any:
         which a traced function does not know: there it has to be all.
     """
 
-    def gather(x: Any) -> Any:
+    def gather(x: object) -> Any:
         if isinstance(x, Tensor):
             return _gathered_tensor(x, _whole(x, mesh, axis))
         whole = NamedSharding(mesh, jax.sharding.PartitionSpec())
@@ -119,14 +119,14 @@ def gathered(params: Any, mesh: Mesh, axis: str | None = None) -> Any:
     return jax.tree.map(gather, params)
 
 
-def _sharded(x: Any, mesh: Mesh, axis: str) -> Any:
+def _sharded(x: object, mesh: Mesh, axis: str) -> Any:
     target = _target(x, mesh, axis)
     if not isinstance(x, Tensor):
         return jax.device_put(x, target)
     return from_jax(jax.device_put(array_of(detach(x)), target)).requires_grad_(x.requires_grad)
 
 
-def _target(x: Any, mesh: Mesh, axis: str) -> NamedSharding:
+def _target(x: object, mesh: Mesh, axis: str) -> NamedSharding:
     """Returns how a parameter is sharded over one more axis of a mesh."""
     shape = tuple(x.shape)
     array = array_of(detach(x)) if isinstance(x, Tensor) else x
@@ -171,7 +171,7 @@ def _own_parameters(module: Module) -> Iterator[tuple[Module, str, Tensor]]:
 _UNIT = "_fsdp_unit"
 
 
-def _gathered_tensor(x: Tensor, whole: NamedSharding, dtype: Any = None) -> Tensor:
+def _gathered_tensor(x: Tensor, whole: NamedSharding, dtype: object = None) -> Tensor:
     """Returns the whole of a sharded tensor, of which the tape keeps the part."""
     source = x if dtype is None else x.to(dtype)
     trace = state.trace
@@ -194,7 +194,7 @@ class _Unit:
         module.register_forward_pre_hook(self.before, prepend=True)
         module.register_forward_hook(self.after, always_call=True)
 
-    def before(self, module: Module, args: Any) -> None:
+    def before(self, module: Module, args: object) -> None:
         del module, args
         made: dict[int, Tensor] = {}
         for owner, name, p, whole in self.entries:
@@ -209,7 +209,7 @@ class _Unit:
             hooks[0].__enter__()
         self.entered.append(hooks)
 
-    def after(self, module: Module, args: Any, output: Any) -> None:
+    def after(self, module: Module, args: object, output: object) -> None:
         del module, args, output
         if not self.entered:  # `before` itself failed
             return
@@ -233,7 +233,7 @@ class _Part:
 class _Packing:
     """Keeps parts in place of whole parameters, and other saved tensors as they are."""
 
-    def __init__(self, pairs: list[Any], dtype: Any):
+    def __init__(self, pairs: list[Any], dtype: object):
         self._parts = {id(array): (array, _Part(p, whole, dtype)) for array, p, whole in pairs}
 
     def __call__(self, saved: Tensor) -> Any:

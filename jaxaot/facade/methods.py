@@ -45,6 +45,7 @@ from jaxaot.facade.create import as_dtype, tensor
 from jaxaot.facade.devices import is_meta
 from jaxaot.facade.dispatch import call, call_inplace, call_out, make
 from jaxaot.facade.help import document, help_in_place, help_of, parameters_of, sentence_of
+from jaxaot.facade.operators import AUGMENTED, OPERANDS, OPERATORS, REFLECTED, TENSORS, augmented, binary
 from jaxaot.facade.printing import set_printoptions, tensor_html, tensor_repr
 from jaxaot.facade.signatures import SAME_DIM, SAME_KEEPDIM, overloads_of, with_parameters
 from jaxaot.facade.tensor import Tensor
@@ -282,16 +283,13 @@ def _first_that_fits(variants: Sequence[OpSpec], form: Callable[[OpSpec], Callab
     return _documented(fn)
 
 
-_TENSORS = (Tensor, selection.MaskedSelection, jax.Array, np.ndarray)
-
-
 def _fits(parameter: Parameter, value: object) -> bool:
     if value is None:
         return parameter.is_optional or parameter.default is None
     if parameter.type == "Tensor" and not parameter.is_list:
-        return isinstance(value, _TENSORS)
+        return isinstance(value, TENSORS)
     if parameter.type == "Tensor":
-        return isinstance(value, (list, tuple)) and all(item is None or isinstance(item, _TENSORS) for item in value)
+        return isinstance(value, (list, tuple)) and all(item is None or isinstance(item, TENSORS) for item in value)
     if parameter.type == "Scalar":
         return isinstance(value, (bool, int, float, complex)) or (isinstance(value, Tensor) and value.ndim == 0)
     if parameter.type == "int" and (not parameter.is_list or isinstance(value, bool)):
@@ -439,7 +437,7 @@ def _reversed(self: Tensor) -> Tensor:
 
 
 def _contains(self: Tensor, item: Any) -> bool:
-    if not isinstance(item, _OPERANDS):
+    if not isinstance(item, OPERANDS):
         raise ArgumentError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(item)}.")
     return bool((self == item).any().item())
 
@@ -496,52 +494,6 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
 
 # -- binding -----------------------------------------------------------------------------------------------------------
-
-_OPERATORS = {
-    "__add__": "add", "__sub__": "sub", "__mul__": "mul", "__truediv__": "div", "__floordiv__": "floor_divide",
-    "__mod__": "remainder", "__pow__": "pow", "__matmul__": "matmul", "__and__": "bitwise_and",
-    "__or__": "bitwise_or", "__xor__": "bitwise_xor", "__lshift__": "bitwise_left_shift",
-    "__rshift__": "bitwise_right_shift",
-    "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
-}  # fmt: skip
-_REFLECTED = {
-    "__radd__": "add", "__rsub__": "sub", "__rmul__": "mul", "__rtruediv__": "div", "__rdiv__": "div",
-    "__rfloordiv__": "floor_divide", "__rmod__": "remainder", "__rpow__": "pow", "__rmatmul__": "matmul",
-    "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__rlshift__": "bitwise_left_shift",
-    "__rrshift__": "bitwise_right_shift",
-}  # fmt: skip
-_INPLACE = {
-    "__iadd__": "add", "__isub__": "sub", "__imul__": "mul", "__itruediv__": "div", "__ifloordiv__": "floor_divide",
-    "__imod__": "remainder", "__ipow__": "pow", "__iand__": "bitwise_and", "__ior__": "bitwise_or",
-    "__ixor__": "bitwise_xor", "__ilshift__": "bitwise_left_shift", "__irshift__": "bitwise_right_shift",
-}  # fmt: skip
-_OPERANDS = (*_TENSORS, bool, int, float, complex, np.generic)
-
-
-def _binary(name: str, reflected: bool) -> Callable[[Tensor, Any], Any]:
-    row = lookup(name)
-    static = tuple(p.default for p in row.schema.static)
-    more = tuple(p.default for p in row.schema.dynamic[2:])
-
-    def forward(self: Tensor, other: object) -> Any:
-        return call(row, (self, other, *more), static) if isinstance(other, _OPERANDS) else NotImplemented
-
-    def backward(self: Tensor, other: object) -> Any:
-        return call(row, (other, self, *more), static) if isinstance(other, _OPERANDS) else NotImplemented
-
-    return backward if reflected else forward
-
-
-def _augmented(name: str) -> Callable[[Tensor, Any], Any]:
-    row = lookup(name)
-    static = tuple(p.default for p in row.schema.static)
-    more = tuple(p.default for p in row.schema.dynamic[2:])
-
-    def write(self: Tensor, other: object) -> Any:
-        return call_inplace(row, (self, other, *more), static) if isinstance(other, _OPERANDS) else NotImplemented
-
-    return write
-
 
 FUNCTIONS: dict[str, dict[str, Callable[..., Any]]] = {}
 """Namespace → name → function; `""` is `ja` itself."""
@@ -604,12 +556,12 @@ def _bind() -> None:
     here.update(queries.FUNCTIONS, allclose=allclose, equal=equal, set_printoptions=set_printoptions)
     for name, fn in {**views.VIEWS, **splits.SPLITS, **views.METHODS, **metadata.METHODS, **queries.BOTH}.items():
         setattr(Tensor, name, fn)
-    for name, row in _OPERATORS.items():
-        setattr(Tensor, name, _binary(row, False))
-    for name, row in _REFLECTED.items():
-        setattr(Tensor, name, _binary(row, True))
-    for name, row in _INPLACE.items():
-        setattr(Tensor, name, _augmented(row))
+    for name, row in OPERATORS.items():
+        setattr(Tensor, name, binary(row, False))
+    for name, row in REFLECTED.items():
+        setattr(Tensor, name, binary(row, True))
+    for name, row in AUGMENTED.items():
+        setattr(Tensor, name, augmented(row))
     by_hand: dict[str, Any] = {
         "polygamma": _polygamma,
         "__neg__": FUNCTIONS[""]["neg"], "__abs__": FUNCTIONS[""]["abs"], "__invert__": FUNCTIONS[""]["bitwise_not"],
@@ -651,4 +603,4 @@ document(FUNCTIONS, Tensor, {*views.VIEWS, *splits.SPLITS, *views.METHODS})
 for _kind, _methods in copying.PROTOCOLS.items():
     for _name, _method in _methods.items():
         setattr(_kind, _name, _method)
-selection.bind(tuple(_OPERATORS), tuple(_REFLECTED), {i: f"__{i[3:]}" for i in _INPLACE})
+selection.bind(tuple(OPERATORS), tuple(REFLECTED), {i: f"__{i[3:]}" for i in AUGMENTED})

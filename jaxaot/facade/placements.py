@@ -149,7 +149,7 @@ def sharding_of(mesh: Mesh, placements: Sequence[Placement], shape: Sequence[int
     return NamedSharding(mesh, spec)
 
 
-def _names(entry: Any) -> tuple[Any, ...]:
+def _names(entry: object) -> tuple[Any, ...]:
     return () if entry is None else entry if isinstance(entry, tuple) else (entry,)
 
 
@@ -242,7 +242,7 @@ def full_tensor(self: Tensor) -> Tensor:
     return redistribute(self, mesh, [Replicate()] * len(mesh.axis_names))
 
 
-def to_local(self: Tensor, device: Any = None) -> Tensor:
+def to_local(self: Tensor, device: object = None) -> Tensor:
     """Returns the part of a distributed tensor that one device holds, as a tensor of that device.
 
     Args:

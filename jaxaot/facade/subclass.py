@@ -150,7 +150,7 @@ class _Held(NamedTuple):
     children: tuple[Any, ...]
 
 
-def take_apart(wrapper: Any) -> tuple[list[Any], Frame]:
+def take_apart(wrapper: object) -> tuple[list[Any], Frame]:
     """Returns the inner tensors of a wrapper, and the rest of it.
 
     Raises:
@@ -300,7 +300,7 @@ class Op:
         """Whether it writes to its first argument."""
         return self.name.endswith("_") and not self.name.endswith("__")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: Any) -> Any:
         return self._run(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -395,7 +395,7 @@ def named_arguments(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any],
     return tuple(value for value, _ in args), kwargs
 
 
-def _is_default(value: Any, default: Any) -> bool:
+def _is_default(value: object, default: object) -> bool:
     if value is default:
         return True
     return type(value) is type(default) and isinstance(value, (bool, int, float, str, tuple)) and value == default
@@ -426,7 +426,7 @@ def spread_arguments(spec: OpSpec, args: Sequence[Any], kwargs: dict[str, Any]) 
     return [values[p.name] for p in spec.schema.dynamic], tuple(static), generator
 
 
-def _hashable(value: Any) -> Any:
+def _hashable(value: object) -> Any:
     return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
 
 
@@ -455,7 +455,7 @@ def _row_op(run: Run, spec: OpSpec, is_written: bool = False) -> Op:
     if op is None:
         name = (spec.inplace_name or f"{spec.name}_") if is_written else _NAMES.get(spec.name, spec.name)
 
-        def carry_out(*args: Any, **kwargs: Any) -> Any:
+        def carry_out(*args: object, **kwargs: Any) -> Any:
             return run(spec, *spread_arguments(spec, args, kwargs))
 
         op = _row_ops[spec, is_written] = Op(name, carry_out)
@@ -523,7 +523,7 @@ def write_wrapper(
     return target
 
 
-def _copy_inner(write: Run, copy: OpSpec, op: Op, target: Any, value: Any) -> None:
+def _copy_inner(write: Run, copy: OpSpec, op: Op, target: object, value: object) -> None:
     if not is_wrapper(target) and not is_wrapper(value):
         write(copy, (target, value), (False,))
         return
@@ -540,7 +540,7 @@ def _copy_inner(write: Run, copy: OpSpec, op: Op, target: Any, value: Any) -> No
     )
 
 
-def described(value: Any) -> str:
+def described(value: object) -> str:
     """Returns what a tensor is, in words."""
     if not is_wrapper(value):
         return "a plain tensor"

@@ -253,11 +253,11 @@ class TraceState:
         fields = ("array", "layout", "is_shared", "n_written", "trace", "writer", "was_read")
         was = {name: getattr(storage, name) for name in fields}
         self.storages[id(storage)] = (storage, was)
-        storage.trace = self  # before the symbol, which another thread that reads it must know for one
         if layout is not None:
             self._resized.append((storage, "layout", storage.layout))
             storage.layout = was["layout"] = layout
-        symbol = None if storage.array is None else self.symbol_of(storage)
+        symbol = None if storage.array is None else self.symbol_of(storage)  # a surrounding trace adopts it first
+        storage.trace = self  # before the symbol, which another thread that reads it must know for one
         storage.array = symbol
         storage.writer = None
         storage.was_read = False

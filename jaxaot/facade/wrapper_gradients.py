@@ -46,7 +46,7 @@ def gradient_of(value: Any, find: Callable[[Tensor], Any]) -> Any:
     return put_together(type(value), frame, made)
 
 
-def _zeros(value: Any) -> Any:
+def _zeros(value: object) -> Any:
     zeros = lambda x: wrap_array(jnp.zeros(x._layout.size, x._layout.dtype))
     return gradient_of(value, zeros)
 
@@ -71,7 +71,7 @@ def pairs_with(value: Any, gradient: Any) -> Iterator[tuple[Tensor, Any]]:
             yield from pairs_with(x, g)
 
 
-def _is_alike(value: Any, gradient: Any) -> bool:
+def _is_alike(value: object, gradient: object) -> bool:
     if not is_wrapper(value):
         return not is_wrapper(gradient)
     if type(value) is not type(gradient):
@@ -80,7 +80,7 @@ def _is_alike(value: Any, gradient: Any) -> bool:
     return frame.kind == other.kind and frame.size == other.size
 
 
-def _coerced(value: Any, gradient: Any) -> Any:
+def _coerced(value: object, gradient: object) -> Any:
     """Returns a gradient made of one of another kind, by the class of the gradient or else that of the tensor."""
     for of in (gradient, value):
         coerce = getattr(type(of), "__coerce_tangent__", None)

@@ -148,7 +148,7 @@ def _channel_axis(base: Eqn) -> int:
     return axis
 
 
-def _same(x: Any) -> Any:
+def _same(x: object) -> Any:
     return x
 
 
@@ -164,9 +164,9 @@ def _along(x: Any, ndim: int, axis: int) -> Any:
     return jnp.reshape(x, [-1 if i == axis else 1 for i in range(ndim)])
 
 
-def _scaled(weight: Any, scale: Any, axis: int) -> Any:
+def _scaled(weight: object, scale: object, axis: int) -> Any:
     return weight * _along(scale, weight.ndim, axis)
 
 
-def _shifted(product: Any, shift: Any, axis: int) -> Any:
+def _shifted(product: object, shift: object, axis: int) -> Any:
     return product + _along(shift, product.ndim, axis)

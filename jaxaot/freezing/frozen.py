@@ -36,7 +36,7 @@ R = TypeVar("R")
 def freeze(
     fn: Callable[P, R],
     /,
-    *args: Any,
+    *args: object,
     discard: bool = False,
     stale: Literal["repack", "refuse"] = "repack",
     argnums: int | Sequence[int] = (),
@@ -114,7 +114,7 @@ class FrozenFunction(Generic[P, R]):
         with no_grad():
             return self._compiled(*args, **kwargs)
 
-    def _refuse_gradients(self, args: Any, kwargs: Any) -> None:
+    def _refuse_gradients(self, args: object, kwargs: object) -> None:
         for path, leaf in jax.tree_util.tree_leaves_with_path((args, kwargs), is_leaf=is_leaf):
             if isinstance(leaf, Tensor) and leaf.requires_grad:
                 raise FrozenGradientError(
@@ -139,7 +139,7 @@ class FrozenFunction(Generic[P, R]):
 
         return generate(lower(traced, None, make, key), writing)
 
-    def pack(self, *args: Any, discard: bool = False) -> None:
+    def pack(self, *args: object, discard: bool = False) -> None:
         """Packs and compiles what calls with such arguments need, without carrying one out.
 
         Args:
@@ -189,7 +189,7 @@ class FrozenFunction(Generic[P, R]):
         """Bytes of the parameters that were packed."""
         return self._store.source_bytes
 
-    def explain(self, /, *args: Any, **kwargs: Any) -> None:
+    def explain(self, /, *args: object, **kwargs: Any) -> None:
         """Prints what is packed for a call: each value, its bytes, and the parameters that it is made of."""
         with no_grad():
             traced, _ = trace_for_call(self.fn, args, kwargs)
@@ -236,7 +236,7 @@ def readable(path: Path) -> str:
     return path_text(tuple(steps)).removeprefix(".")
 
 
-def shown_owner(fn: Any) -> str:
+def shown_owner(fn: object) -> str:
     """Returns what a function or module is called in messages."""
     return f"the module `{type(fn).__name__}`" if not hasattr(fn, "__name__") else f"the function `{fn.__name__}`"
 

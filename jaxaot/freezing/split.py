@@ -52,7 +52,7 @@ class Fixed(dict[Any, int]):
             if inputs:
                 self.update((var, inputs) for var in eqn.outvars if not isinstance(var, DropVar))
 
-    def grows(self, var: Any) -> bool:
+    def grows(self, var: object) -> bool:
         """Returns whether a fixed value takes more bytes than all frozen inputs that it is made of."""
         return aval_bytes(var.aval) > sum(n for k, n in enumerate(self.bytes) if self[var] >> k & 1)
 
@@ -114,7 +114,7 @@ def split(closed: ClosedJaxpr, frozen: Collection[int], wanted: Collection[Any] 
     return Split(pack, run, frozen, others)
 
 
-def _cheapest(jaxpr: Any, fixed: Fixed, wanted: frozenset[Any]) -> list[Any]:
+def _cheapest(jaxpr: object, fixed: Fixed, wanted: frozenset[Any]) -> list[Any]:
     """Returns the variables of the cut of fewest bytes that is closest to what calls compute."""
     number = {var: 2 + 2 * i for i, var in enumerate(fixed)}  # a node for being made, and the next for being read
     edges = []

@@ -257,10 +257,10 @@ def _plan_text(partition: Partition) -> str:
     return "; ".join(head)
 
 
-def _why(value: Any) -> str:
+def _why(value: object) -> str:
     why = value.why if value.packed_from is None else f"packed from {value.packed_from}, {value.why}"
     return f"{why}, in the memory of the host" if value.is_offloaded else why
 
 
-def _type(dtype: Any, shape: Sequence[int]) -> str:
+def _type(dtype: object, shape: Sequence[int]) -> str:
     return f"{dtype}[{','.join(map(str, shape))}]"

@@ -41,7 +41,7 @@ class Shared:
       partition: The forward and the backward at the bucket; None if no gradient flows.
     """
 
-    def __init__(self, forward: ClosedJaxpr, partition: Partition | None, make: Callable[..., Any], settings: Any):
+    def __init__(self, forward: ClosedJaxpr, partition: Partition | None, make: Callable[..., Any], settings: object):
         """Nothing is compiled yet.
 
         Args:
@@ -65,7 +65,7 @@ class Shared:
         assert self.partition is not None, "there is no backward where no gradient flows"
         return prepare_backward(self.partition.backward, len(self.partition.plan.residuals))
 
-    def executable(self, graph: ClosedJaxpr, name: str, donated: Sequence[int], part: Any) -> Any:
+    def executable(self, graph: ClosedJaxpr, name: str, donated: Sequence[int], part: object) -> Any:
         """Returns the executable of a graph, which is compiled at its first call.
 
         Args:
@@ -134,7 +134,7 @@ def keeping_padding(parts: Partition, padded_outputs: Sequence[int]) -> Partitio
 class AtSize:
     """An executable of a bucket, for arrays of one size."""
 
-    def __init__(self, executable: Any, pads: Sequence[Any], crops: Sequence[Any]):
+    def __init__(self, executable: object, pads: Sequence[Any], crops: Sequence[Any]):
         """Wraps it.
 
         Args:
@@ -222,7 +222,7 @@ class Room:
             pads, cut = self._of_backward()
         return AtSize(found, pads, cut) if pads or cut else found
 
-    def of_last(self, part: Any, outputs: Sequence[int | None]) -> Callable[..., Any]:
+    def of_last(self, part: object, outputs: Sequence[int | None]) -> Callable[..., Any]:
         """Returns what makes executables where the forward is cut in segments.
 
         Args:
@@ -249,7 +249,7 @@ class Room:
         return pads, [(i - n_before, crop) for i, crop in self.fit.crops if i >= n_before]
 
 
-def cut_outputs(fit_program: Any, n_outputs: int) -> list[int]:
+def cut_outputs(fit_program: object, n_outputs: int) -> list[int]:
     """Returns the positions of the outputs of a program of a bucket that are cut at some sizes."""
     extents = fit_program.outputs[:n_outputs]
     return [i for i, axes in enumerate(extents) if any(map(is_padded, axes))]

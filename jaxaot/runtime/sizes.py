@@ -126,11 +126,11 @@ class TracedCall:
         return follow([((("root", "args"),), self.args), ((("root", "kwargs"),), self.kwargs), _fn(self.fn)], path)
 
 
-def _called(fn: Any) -> Any:
+def _called(fn: object) -> Any:
     return getattr(fn, "forward", fn)
 
 
-def _fn(fn: Any) -> tuple[Path, Any]:
+def _fn(fn: object) -> tuple[Path, Any]:
     return (("root", "fn"),), fn
 
 
@@ -143,7 +143,7 @@ class Sizes:
       steps: What the flow does.
     """
 
-    def __init__(self, fn: Callable[..., Any], dynamic: Any, buckets: Given, steps: Steps):
+    def __init__(self, fn: Callable[..., Any], dynamic: object, buckets: Given, steps: Steps):
         """Begins.
 
         Args:

@@ -18,12 +18,12 @@ from jaxaot._typing import Array
 E4M3, E5M2 = np.dtype(jnp.float8_e4m3fn), np.dtype(jnp.float8_e5m2)
 
 
-def largest(dtype: Any) -> float:
+def largest(dtype: object) -> float:
     """Returns the largest number of a float dtype."""
     return float(jnp.finfo(dtype).max)
 
 
-def scale_of(amax: Array, dtype: Any) -> Array:
+def scale_of(amax: Array, dtype: object) -> Array:
     """Returns the scale, float32, that takes numbers up to `amax` to the range of a float8 dtype; 1 for zeros."""
     amax = amax.astype(jnp.float32)
     return jnp.where((amax > 0) & jnp.isfinite(amax), largest(dtype) / amax, 1.0)

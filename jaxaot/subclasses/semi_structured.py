@@ -28,13 +28,13 @@ def _places(packed: Any) -> Any:
     return (packed[..., None] >> shifts & 3).reshape(packed.shape[0], -1, 2)
 
 
-def _kept(weight: Any, packed: Any) -> Any:
+def _kept(weight: object, packed: object) -> Any:
     places = _places(packed).astype(jnp.int32)
     groups = weight.reshape(weight.shape[0], -1, 4)
     return jnp.take_along_axis(groups, places, axis=-1).reshape(weight.shape[0], -1)
 
 
-def _dense(values: Any, packed: Any) -> Any:
+def _dense(values: object, packed: object) -> Any:
     places = _places(packed)
     at = places[..., None] == jnp.arange(4, dtype=jnp.uint8)
     groups = jnp.where(at, values.reshape(places.shape)[..., None], jnp.zeros((), values.dtype)).sum(-2)
@@ -129,7 +129,7 @@ def _is_of_values(first: SemiStructuredSparse, name: str, others: tuple[Any, ...
     return all(_keeps_zeros(first, name, other) for other in others)
 
 
-def _keeps_zeros(first: SemiStructuredSparse, name: str, other: Any) -> bool:
+def _keeps_zeros(first: SemiStructuredSparse, name: str, other: object) -> bool:
     is_sum = name in ("add", "sub")
     if isinstance(other, SemiStructuredSparse):
         is_alike = other.places._storage is first.places._storage and other.is_transposed is first.is_transposed

@@ -386,7 +386,7 @@ def _options(flags: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[
 class _FoundSubprograms(Way):
     """Subprograms as a process before this one cut them."""
 
-    def __init__(self, graph: ClosedJaxpr, choose: Callable[[], Way], manifest: Any, schedule: Schedule):
+    def __init__(self, graph: ClosedJaxpr, choose: Callable[[], Way], manifest: Mapping[str, Any], schedule: Schedule):
         super().__init__(How.SUBPROGRAMS, graph, lambda: choose().tuned)
         self._manifest, self._schedule = manifest, schedule
 
@@ -413,7 +413,7 @@ class _FoundShards(ShardedExecutable):
         chosen = with_eigen_convolutions(options) if self._manifest["n_by_eigen"] else options
         return self._begin(self._rest, donated, name, chosen, before_tracing, **more)
 
-    def begin_part(self, name: str, options: Any, before_tracing: Any, **more: Any) -> Any:
+    def begin_part(self, name: str, options: object, before_tracing: object, **more: Any) -> Any:
         return self._begin(self._part, (), name, options, before_tracing, is_ahead=True, **more)
 
     def _begin(self, schedule: Schedule, donated: Any, name: str, options: Any, before: Any, **more: Any) -> Any:
