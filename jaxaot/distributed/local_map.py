@@ -46,7 +46,7 @@ def local_map(
     Raises:
       PlacementError: If there are not as many placements as the mesh has axes.
     """
-    is_one = all(isinstance(p, (Partial, Replicate)) or hasattr(p, "dim") for p in out_placements)
+    is_one = all(hasattr(p, "is_shard") for p in out_placements)
     outs: list[Any] = [tuple(out_placements)] if is_one else [tuple(p) for p in out_placements]  # type: ignore[arg-type]
     for placements in (*outs, *(p for p in in_placements if p is not None)):
         spec_of(device_mesh, [Replicate() if isinstance(p, Partial) else p for p in placements], 64)

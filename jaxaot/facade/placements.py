@@ -85,6 +85,7 @@ class Partial:
 
 
 Placement: TypeAlias = Shard | Replicate | Partial
+_KINDS = (Shard, Replicate, Partial)
 
 
 def spec_of(mesh: Mesh, placements: Sequence[Placement], ndim: int) -> PartitionSpec:
@@ -97,9 +98,7 @@ def spec_of(mesh: Mesh, placements: Sequence[Placement], ndim: int) -> Partition
         raise TensorTypeError(
             f"A mesh is expected, and {type(mesh).__name__} was given. Write `mesh = init_device_mesh('cpu', (4,))`."
         )
-    if isinstance(placements, (Shard, Replicate, Partial)) or not all(
-        isinstance(p, (Shard, Replicate, Partial)) for p in placements
-    ):
+    if isinstance(placements, _KINDS) or not all(isinstance(p, _KINDS) for p in placements):
         raise PlacementError(
             f"Placements are a list of `Shard(dim)` and `Replicate()`, and not {placements!r}: one for each axis of "
             f"the mesh, {list(mesh.axis_names)}."

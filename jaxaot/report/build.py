@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, assert_never
 
 from jaxaot._jax import DropVar, Literal
 from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
@@ -23,7 +23,18 @@ from jaxaot.plan.saved import FromForward, is_saved
 from jaxaot.plan.signature import Signature
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.plan.timeline import Timeline
-from jaxaot.plan.world import AttributeWrite, CellWrite, ItemWrite, MetadataWrite
+from jaxaot.plan.world import (
+    AttributeWrite,
+    CellWrite,
+    ContentWrite,
+    ContextWrite,
+    DequeWrite,
+    ItemWrite,
+    MembersWrite,
+    MetadataWrite,
+    RefillWrite,
+    SliceWrite,
+)
 from jaxaot.report.record import Graph, Line, Memory, Part, Source, Value
 
 _AROUND = 2
@@ -210,8 +221,10 @@ def _changed_objects(traced: Traced) -> Iterator[str]:
                 yield f"{path_text(path)}[{shown}]: {'removed' if value is None else 'set'}"
             case CellWrite() | MetadataWrite():
                 pass  # cells are in the signature
-            case _:
+            case RefillWrite() | SliceWrite() | DequeWrite() | MembersWrite() | ContentWrite() | ContextWrite():
                 yield f"{path_text(write.path)}: other items"
+            case _:
+                assert_never(write)
 
 
 def _shared_outputs(signature: Signature) -> Iterator[str]:

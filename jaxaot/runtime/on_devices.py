@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, assert_never
 
 from jaxaot._util import format_bytes
 from jaxaot.lower.collectives import Collective, collectives, collectives_text
 from jaxaot.lower.executable import Executable
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
-from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
+from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.program import empty_inputs, forward_graph
 
@@ -74,8 +74,10 @@ def programs_on_devices(traced: Traced, partition: Partition | None) -> dict[str
                 kept.append(made[index])
             case FromForward(index):
                 kept.append(made[n_outputs + index])
-            case _:
+            case FromRefill():
                 kept.append(None)
+            case _:
+                assert_never(source)
     cotangents = [made[i] for i in partition.joint.differentiable_outputs]
     graph = prepare_backward(partition.backward, len(partition.plan.residuals), absent)
     passed = [sharding for i, sharding in enumerate(kept) if i not in absent]

@@ -197,8 +197,18 @@ class Sizes:
         for family in self._families.values():
             for made in family.programs:
                 lines += described(made, [(shapes, fit) for shapes, fit in self.fits.items() if fit.made is made])
-        lines += [f"exactly {shown_shapes(shapes)}: {why}" for shapes, why in self.refused.items()]
+        moving = self._moving()
+        for shapes, why in self.refused.items():
+            which = [i for i in range(len(shapes)) if (len(shapes), i) in moving]
+            lines.append(f"exactly {shown_shapes(shapes, which)}: {why}")
         return "\n".join(lines)
+
+    def _moving(self) -> set[tuple[int, int]]:
+        """Returns the positions at which calls have had several shapes, each with how many shapes a call has."""
+        first: dict[int, Any] = {}
+        known = [*self.fits, *self.refused]
+        pairs = [(shapes, first.setdefault(len(shapes), shapes)) for shapes in known]
+        return {(len(one), i) for one, other in pairs for i in range(len(one)) if one[i] != other[i]}
 
     def all_rooms(self, call: TracedCall) -> list[Room]:
         """Returns how calls run in the programs of all buckets up to the sizes of a call.
