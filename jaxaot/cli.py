@@ -89,11 +89,11 @@ def _parser() -> argparse.ArgumentParser:
     profiled.set_defaults(run=_profile)
     cache = commands.add_parser("cache", help="carry a directory of `cache_dir` to other machines")
     ways = cache.add_subparsers(dest="way", required=True, parser_class=_Parser)
-    packed = ways.add_parser("pack", help="write a directory into one file")
+    packed = ways.add_parser("pack", parents=[asked], help="write a directory into one file")
     packed.add_argument("folder", metavar="DIR", help="the directory of `cache_dir`")
     packed.add_argument("file", metavar="FILE", help="the file")
     packed.set_defaults(run=_pack)
-    unpacked = ways.add_parser("unpack", help="add what is in such a file to a directory")
+    unpacked = ways.add_parser("unpack", parents=[asked], help="add what is in such a file to a directory")
     unpacked.add_argument("file", metavar="FILE", help="the file, from somebody you trust: programs run from it")
     unpacked.add_argument("folder", metavar="DIR", help="the directory of `cache_dir`")
     unpacked.set_defaults(run=_unpack)
@@ -148,12 +148,17 @@ def _demo(options: argparse.Namespace, console: Console) -> int:
 
 
 def _pack(options: argparse.Namespace, console: Console) -> int:
-    console.print(f"{pack(options.folder, options.file)} files packed", highlight=False)
-    return 0
+    return _show_count("packed", pack(options.folder, options.file), options, console)
 
 
 def _unpack(options: argparse.Namespace, console: Console) -> int:
-    console.print(f"{unpack(options.file, options.folder)} files unpacked", highlight=False)
+    return _show_count("unpacked", unpack(options.file, options.folder), options, console)
+
+
+def _show_count(what: str, n_files: int, options: argparse.Namespace, console: Console) -> int:
+    console.print(f"{n_files} files {what}", highlight=False)
+    if options.json:
+        print(json.dumps({"files": n_files}))
     return 0
 
 
