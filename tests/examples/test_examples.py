@@ -22,11 +22,13 @@ def test_the_digits_are_learned(capsys):
     assert capsys.readouterr().out.count("epoch") == 3
 
 
+@pytest.mark.slow
 def test_the_autoencoder_learns():
     before, after = loaded("vae").main(n_steps=120, batch=64, n_hidden=64)
     assert after < 0.8 * before
 
 
+@pytest.mark.slow
 def test_the_language_model_learns():
     losses = loaded("lstm_text").main(n_epochs=3)
     assert losses[-1] < 0.6 * losses[0]
@@ -37,6 +39,7 @@ def test_the_server_says_what_the_model_says(capsys):
     assert capsys.readouterr().out.count(" 7 ") == 3
 
 
+@pytest.mark.slow
 def test_a_gpt_learns_within_its_budget():
     losses, kept, of_all = loaded("gpt").main(n_steps=12, n_layers=1, width=16, length=16, memory_budget=0.3)
     assert losses[-1] < losses[0] and 0 < kept <= 0.3 * of_all
@@ -58,6 +61,7 @@ def test_shampoo_writes_through_views_and_beats_descent():
     assert shampoo < descent < first
 
 
+@pytest.mark.slow
 def test_few_numbers_beside_frozen_weights_learn():
     before, after, share, is_frozen = loaded("lora").main(n_steps=60)
     assert after > before + 0.2 and share < 0.1 and is_frozen
@@ -68,6 +72,7 @@ def test_the_walker_finds_the_goal():
     assert policy == [1] * 7 and value > 0
 
 
+@pytest.mark.slow
 def test_a_resumed_run_has_the_same_losses():
     straight, again, accuracy = loaded("long_run").main(n_steps=80, n_parts=2)
     assert straight == again and len(again) == 40 and accuracy > 0.3

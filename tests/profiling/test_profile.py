@@ -148,6 +148,8 @@ def test_a_module_that_calls_what_it_inherits():
     assert found == {"Inner"}
 
 
+SLOW = pytest.mark.slow
+
 # -- functions that repeat a block -------------------------------------------------------------------------------------
 
 
@@ -174,7 +176,15 @@ def fresh(fn):
     return lambda *args: fn(*args)
 
 
-@pytest.mark.parametrize("name, target", [("nnx", "v5e"), ("linen", "v5e"), ("linen", "cpu"), ("causal", "v5e")])
+@pytest.mark.parametrize(
+    "name, target",
+    [
+        pytest.param("nnx", "v5e", marks=SLOW),
+        pytest.param("linen", "v5e", marks=SLOW),
+        ("linen", "cpu"),
+        ("causal", "v5e"),
+    ],
+)
 def test_repeated_blocks_are_looked_at_once(name, target, monkeypatch):
     if name == "nnx":
         model = nnx.eval_shape(lambda: Stack(40, 256, nnx.Rngs(0)))
@@ -237,7 +247,9 @@ def growing(params, x):
     return x.sum()
 
 
-@pytest.mark.parametrize("fn", [skipping, collecting, sharing, returning, shifted, growing])
+@pytest.mark.parametrize(
+    "fn", [skipping, collecting, *(pytest.param(fn, marks=SLOW) for fn in (sharing, returning, shifted, growing))]
+)
 def test_blocks_that_are_not_alone_are_counted_right(fn, monkeypatch):
     params = [typed(16, 16) for _ in range(400)]
     one, whole, _ = both(monkeypatch, lambda: ja.profile(fresh(fn), params, typed(32, 16)))

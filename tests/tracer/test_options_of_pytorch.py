@@ -28,7 +28,7 @@ def test_a_decorator_takes_them_too():
         ({"options": {"triton.cudagraphs": True}}, UsageError, "XLA has none of 'triton.cudagraphs'"),
         ({"backend": "inductor"}, CompilerError, "XLA compiles: drop `backend`"),
         ({"backend": "aot_eager"}, CompilerError, "backend='interpret'"),
-        ({"backend": "mine"}, CompilerError, "There is no backend 'mine'. The backends are"),
+        ({"backend": "nobodys"}, CompilerError, "There is no backend 'nobodys'. The backends are"),
     ],
 )
 def test_others_are_answered(options, error, words):
