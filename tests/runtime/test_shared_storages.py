@@ -83,7 +83,7 @@ def _foreach():
 
 
 def _own():
-    @ja.compile
+    @ja.compile(dynamic=False)  # the program of a bucket reuses no buffers
     def add(x):
         x.add_(1)
 
