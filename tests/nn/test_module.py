@@ -104,7 +104,7 @@ def test_attributes_are_registered_by_what_they_hold():
         (lambda net: nn.Dropout(2), "between 0 and 1"),
         (lambda net: nn.BatchNorm2d(3)(ja.ones(2, 3)), "expected 4D input"),
         (lambda net: nn.LSTM(3, 4)(ja.ones(2, 2, 5)), "must be equal to input_size"),
-        (lambda net: nn.DataParallel(net), "jax.sharding"),
+        (lambda net: nn.DataParallel(net), "fully_shard"),
         (lambda net: nn.Linaer(2, 3), "Did you mean: 'Linear'"),
         (lambda net: nn.utils.rnn, "Sequences are padded"),
     ],
