@@ -107,11 +107,12 @@ class CacheFolderError(CompilerError, ValueError):
     Programs are read from it, so nothing is: make one of your own, `mkdir -m 700 ~/.cache/jaxaot`.
 
         import os
-        os.makedirs("theirs"), os.chmod("theirs", 0o777)
+        step = lambda x: jnp.tanh(x @ x) @ x
+        os.mkdir("theirs"), os.chmod("theirs", 0o777)
         with ja.config(cache_dir="theirs"):             # CacheFolderError
-            ja.compile(ja.sin)(ja.ones(3))
+            ja.jit(step)(jnp.ones((256, 256)))
         with ja.config(cache_dir="mine"):
-            ja.compile(ja.sin)(ja.ones(3))
+            ja.jit(step)(jnp.ones((256, 256)))
     """
 
 
@@ -121,11 +122,11 @@ class CacheBypassError(CompilerError):
     Graphs with side effects, with functions of Python in them, and of several devices are tuned and compiled in each
     process. Leave `strict_cache` off, and `step.explain_cache()` counts them.
 
-        noisy = lambda x: (ja.print("{}", x), x * 2)[1]
-        with ja.config(cache_dir="mine", strict_cache=True):
-            ja.compile(noisy)(ja.ones(3))               # CacheBypassError
+        step = lambda x: (jax.debug.print("{}", x[0, 0]), x @ x)[1]
+        with ja.config(cache_dir="mine", strict_cache=True):    # CacheBypassError
+            ja.jit(step)(jnp.ones((256, 256)))
         with ja.config(cache_dir="mine"):
-            ja.compile(noisy)(ja.ones(3))
+            ja.jit(step)(jnp.ones((256, 256)))
     """
 
 

@@ -278,9 +278,9 @@ class UnfinishedSumError(TensorError, TypeError):
     Finish the sum first: `x.redistribute(mesh, [Replicate()])`, or `[Shard(0)]`, which sums and keeps a part for each
     device.
 
-        from jaxaot.distributed import Partial, Replicate, distribute_tensor, init_device_mesh
+        from jaxaot.distributed import Partial, Replicate, from_local, init_device_mesh
         mesh = init_device_mesh("cpu", (1,), mesh_dim_names=("dp",))
-        part = distribute_tensor(ja.ones(4), mesh, [Replicate()]).redistribute(mesh, [Partial()])
+        part = from_local(ja.ones(4), mesh, [Partial()])
         part * 2                                        # UnfinishedSumError
         part.redistribute(mesh, [Replicate()]) * 2
     """
@@ -376,13 +376,24 @@ class SubclassError(TensorError, TypeError):
 
     An op that `__tensor_dispatch__` does not know, inner tensors that are none, a gradient of another kind than the
     output. The message names the class and the method; docs/subclasses.md has the protocol.
+
+        class Pair(ja.Tensor):                          # SubclassError
+            def __tensor_flatten__(self):
+                return ["a", "b"], None
+        from jaxaot.subclasses import TwoTensor
+        pair = TwoTensor(ja.ones(2), ja.ones(2)) * 2
     """
 
 
 class MissingMemoryError(SubclassError, AttributeError):
     """Something that needs memory was asked of a tensor that is made of inner tensors.
 
-    `wrapper.untyped_storage()` has nothing to return. Ask the inner tensors: `wrapper.a.untyped_storage()`.
+    A wrapper has no storage of its own. Ask the inner tensors.
+
+        from jaxaot.subclasses import TwoTensor
+        pair = TwoTensor(ja.ones(2), ja.ones(2))
+        pair.untyped_storage()                          # MissingMemoryError
+        pair.a.untyped_storage()
     """
 
 

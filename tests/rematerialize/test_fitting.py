@@ -70,7 +70,9 @@ def step(loss, budget):
     return run
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", ["blocks", *(pytest.param(n, marks=pytest.mark.slow) for n in MODELS if n != "blocks")]
+)
 def test_a_step_fits_or_says_the_least_that_was_reached(name):
     loss, weights = MODELS[name]
     args = weights, jax.tree.map(jnp.zeros_like, weights), X
