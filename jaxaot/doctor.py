@@ -20,10 +20,12 @@ _NEEDED = ("jax", "jaxlib", "numpy", "scipy", "rich")
 _EXTRAS = {
     "viz": ("matplotlib",),
     "save": ("safetensors",),
+    "archive": ("safetensors", "flatbuffers"),
+    "sharded": ("orbax-checkpoint",),
     "validate": ("z3-solver",),
     "browser": ("playwright",),
 }
-_BESIDE = ("flax", "optax", "orbax-checkpoint", "torch")
+_BESIDE = ("flax", "optax", "torch")
 """Packages whose objects jaxaot takes, or that users compare it with."""
 
 
