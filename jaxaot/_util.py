@@ -7,6 +7,7 @@ import functools
 import gc
 import inspect
 import math
+import os
 import threading
 import types
 import weakref
@@ -198,6 +199,28 @@ def format_seconds(seconds: float) -> str:
 def prod(sizes: Iterable[int]) -> int:
     """Returns the product of `sizes` as a Python integer, 1 if empty."""
     return math.prod(sizes)
+
+
+@contextlib.contextmanager
+def written_at_once(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Gives the path of a file to write, which then takes its place at once: readers see all of it or what was there.
+
+    If writing fails, what was there stays.
+    """
+    import tempfile  # takes a few milliseconds that the import of jaxaot need not wait for
+
+    folder, name = os.path.split(os.path.abspath(path))
+    handle, unfinished = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    os.close(handle)
+    try:
+        yield unfinished
+        with open(unfinished, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(unfinished)
+        raise
 
 
 def set_together(changes: Iterable[tuple[Any, str, Any]]) -> None:

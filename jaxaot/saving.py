@@ -10,7 +10,6 @@ import importlib
 import json
 import os
 import pathlib
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import is_key_dtype, is_tracer
+from jaxaot._util import written_at_once
 from jaxaot.errors import MissingExtraError, SavedFileError
 from jaxaot.facade.create import as_tensor, from_numpy
 from jaxaot.facade.tensor import Tensor
@@ -152,17 +152,8 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
     library, writer = _library(), _Writer()
     tree = writer.tree(value, ())
     metadata = {"format": "jaxaot", _TREE: json.dumps(tree)}
-    place = pathlib.Path(path)
-    handle, unfinished = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
-    os.close(handle)
-    try:
+    with written_at_once(path) as unfinished:
         library.save_file(writer.arrays, unfinished, metadata)
-        with open(unfinished, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(unfinished, place)
-    except BaseException:
-        os.unlink(unfinished)
-        raise
 
 
 def load_state(path: str | os.PathLike[str]) -> Any:

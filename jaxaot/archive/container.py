@@ -14,11 +14,11 @@ import hashlib
 import json
 import os
 import pathlib
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from typing import Any
 
+from jaxaot._util import written_at_once
 from jaxaot.errors import ArchiveError
 
 FORMAT = 1
@@ -40,21 +40,11 @@ def write_archive(path: str | os.PathLike[str], manifest: Mapping[str, Any], par
     sums = {name: {"bytes": len(content), "sha256": _sum(content)} for name, content in parts.items()}
     text = json.dumps({**manifest, "parts": sums}, separators=(",", ":"), allow_nan=False).encode()
     head = json.dumps({"format": FORMAT, "sha256": _sum(text)}).encode()
-    place = pathlib.Path(path)
-    handle, unfinished = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as written:
-                for name, content in ((_HEAD, head), (_MANIFEST, text), *parts.items()):
-                    entry = zipfile.ZipInfo(name, _WHEN)
-                    entry.external_attr = 0o600 << 16
-                    written.writestr(entry, content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, place)
-    except BaseException:
-        os.unlink(unfinished)
-        raise
+    with written_at_once(path) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_STORED) as written:
+        for name, content in ((_HEAD, head), (_MANIFEST, text), *parts.items()):
+            entry = zipfile.ZipInfo(name, _WHEN)
+            entry.external_attr = 0o600 << 16
+            written.writestr(entry, content)
 
 
 def _sum(content: bytes) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import jax
@@ -11,6 +10,7 @@ import pytest
 
 import jaxaot as ja
 from tests.archive.roundtrip import archived
+from tests.laws.calls import PATTERNS, arguments, body_of
 from tests.laws.mutations import MUTATIONS
 
 EAGER = {name for name, program in MUTATIONS.items() if program.n_arguments is not None}
@@ -92,81 +92,10 @@ def test_all_mutations(name, types_of_64_bits):
 
 # -- random calls ------------------------------------------------------------------------------------------------------
 
-SIZE = 3
-
-
-def body_of(seed: int) -> Any:
-    """Returns a random function of three square tensors, which writes to them and returns views of them."""
-    rng = random.Random(seed)
-    steps = []
-    for _ in range(rng.randint(2, 6)):
-        a, b, i, j = rng.randrange(3), rng.randrange(3), rng.randrange(SIZE), rng.randrange(SIZE)
-        steps.append(
-            rng.choice([
-                lambda v, a=a, b=b: v[a].add_(v[b].clone()),
-                lambda v, a=a: v[a].mul_(0.5),
-                lambda v, a=a, b=b, i=i, j=j: v[a][i].sub_(v[b][:, j].clone()),
-                lambda v, a=a, i=i: v[a].__setitem__((slice(None), i), 2.0),
-                lambda v, a=a, b=b: v.append(v[a] @ v[b]),
-                lambda v, a=a, b=b: v.append(v[a].tanh() + v[b]),
-                lambda v, a=a: v.append(v[a].t()),
-                lambda v, a=a, i=i: v.append(v[a].narrow(0, min(i, 1), 2)),
-                lambda v: v[-1].add_(1),
-                lambda v: v.append(v[-1].detach()),
-                lambda v, a=a: v[a].t_(),
-            ])
-        )  # fmt: skip
-    returned = [rng.randrange(-3, 3) for _ in range(rng.randint(1, 3))]
-
-    def body(x, y, z):
-        values = [x, y, z]
-        for step in steps:
-            step(values)
-        return [values[k] for k in returned]
-
-    return body
-
-
-def arguments(pattern: str, seed: int, grad: bool) -> tuple[tuple[Any, ...], list[Any]]:
-    """Returns three square tensors that share memory as a pattern says, and their leaves."""
-    rng, leaves = np.random.default_rng(seed), []
-
-    def fresh(*size: int) -> Any:
-        made = ja.tensor(rng.normal(size=size or (SIZE, SIZE)).astype(np.float32))
-        if not grad:
-            return made
-        leaves.append(made.requires_grad_())
-        return made * 1.0
-
-    match pattern:
-        case "apart":
-            return (fresh(), fresh(), fresh()), leaves
-        case "same twice":
-            x = fresh()
-            return (x, x, fresh()), leaves
-        case "transposed":
-            x = fresh()
-            return (x, x.t(), fresh()), leaves
-        case "overlapping rows":
-            base = fresh(5, SIZE)
-            return (base[:3], base[1:4], base[2:]), leaves
-        case "base and view":
-            base = fresh()
-            return (base, base.view(9).view(3, 3), fresh()), leaves
-        case "strided":
-            base = fresh(6, 6)
-            return (base[::2, ::2], base[1::2, 1::2], base[3:, 3:]), leaves
-        case _:
-            x = fresh()
-            return (x, x.detach(), fresh()), leaves
-
-
-PATTERNS = ("apart", "same twice", "transposed", "overlapping rows", "base and view", "strided", "detached")
-
 
 def outcome(call: Any, pattern: str, seed: int, grad: bool) -> Any:
     """Returns what a call lets one observe, and the gradients of its leaves; or how it fails."""
-    given, leaves = arguments(pattern, seed, grad)
+    given, leaves = arguments(ja, pattern, seed, grad)
     try:
         seen = [*given, *call(*given)]
         wanted = [t for t in seen if t.requires_grad]
@@ -182,7 +111,7 @@ def check_random_call(seed: int) -> None:
     pattern, grad = PATTERNS[seed % len(PATTERNS)], seed % 3 != 0
     body = body_of(seed)
     try:
-        from_archive = archived(body, *arguments(pattern, seed, grad)[0])
+        from_archive = archived(body, *arguments(ja, pattern, seed, grad)[0])
     except RuntimeError:  # autograd refuses what the function does, or no graph can do it
         assert isinstance(outcome(ja.compile(body, fullgraph=True), pattern, seed, grad), str)
         return

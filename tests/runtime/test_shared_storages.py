@@ -83,7 +83,7 @@ def _foreach():
 
 
 def _own():
-    @ja.compile(dynamic=False)  # the program of a bucket reuses no buffers
+    @ja.compile(dynamic=False)  # what is padded is written to a copy
     def add(x):
         x.add_(1)
 

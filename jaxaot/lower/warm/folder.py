@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from jaxaot._util import written_at_once
 from jaxaot.errors import CacheFolderError
 
 SUFFIX = ".warm"
@@ -66,15 +66,8 @@ class Folder:
     def write(self, name: str, content: bytes) -> None:
         """Writes a file at once: others see all of it or nothing. What cannot be written is left out."""
         with contextlib.suppress(OSError):
-            handle, temporary = tempfile.mkstemp(dir=self.path, prefix=".writing-")  # 0600
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(content)
-                os.replace(temporary, self.path / name)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
-                raise
+            with written_at_once(self.path / name) as unfinished:  # of mode 0600
+                Path(unfinished).write_bytes(content)
             self.trim()
 
     def remove(self, name: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import zipfile
 from pathlib import Path
 
+from jaxaot._util import written_at_once
 from jaxaot.errors import CacheFolderError, UsageError
 from jaxaot.lower.warm.entry import decode
 from jaxaot.lower.warm.folder import EXECUTABLES, SUFFIX, Folder
@@ -32,17 +32,11 @@ def pack(folder: str | os.PathLike[str], file: str | os.PathLike[str]) -> int:
     found = Folder(folder, _MOST)
     names = sorted(path.relative_to(found.path).as_posix() for _, _, path in found.files())
     names = [name for name in names if _NAME.match(name)]
-    target = Path(file)
-    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.absolute().parent, prefix=".packing-")
-        with os.fdopen(handle, "wb") as out, zipfile.ZipFile(out, "w") as archive:
+        with written_at_once(file) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
             for name in names:
                 archive.writestr(name, (found.path / name).read_bytes())
-        os.replace(temporary, target)
     except OSError as error:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
         raise UsageError(f"The file {os.fspath(file)!r} cannot be written: {error.strerror}.") from error
     return len(names)
 
