@@ -154,8 +154,12 @@ def torch_contestants() -> dict[str, Callable[[], Any]]:
 
     def step(device: str) -> None:
         with torch.device(device):
-            layer = torch.nn.TransformerEncoderLayer(768, 12, 3072, 0.0, "gelu", batch_first=True, norm_first=True)
-            model = torch.nn.TransformerEncoder(layer, 12, enable_nested_tensor=False)
+            # `TransformerEncoder` copies one layer, and a copied fake tensor is of another mode
+            layers = [
+                torch.nn.TransformerEncoderLayer(768, 12, 3072, 0.0, "gelu", batch_first=True, norm_first=True)
+                for _ in range(12)
+            ]
+            model = torch.nn.Sequential(*layers)
             model(torch.empty(BATCH, 197, 768)).sum().backward()
 
     def fake() -> None:
