@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import itertools
 import pathlib
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -295,9 +296,14 @@ def nest_source(inner: Any, outer: Any, keep_traceback: bool = True) -> Any:
 
 def source_line(eqn: Eqn) -> str | None:
     """Returns where the user wrote an equation, such as `/home/me/model.py:12`, or `None`."""
-    if eqn.source_info.traceback is None:
-        return None
-    summary = source_info_util.summarize(eqn.source_info)
+    traceback = eqn.source_info.traceback
+    return None if traceback is None else _line_of(traceback)
+
+
+@functools.lru_cache(maxsize=4096)
+def _line_of(traceback: Any) -> str | None:
+    """Returns the line of a traceback; equations by the thousand share a few hundred equal ones."""
+    summary = source_info_util.summarize(source_info_util.SourceInfo(traceback, source_info_util.NameStack()))
     place = summary.split(" (")[0]
     parts = place.rsplit(":", 2)
     if len(parts) == 3 and parts[2].isdigit() and parts[1].isdigit():
@@ -318,13 +324,41 @@ def traced_like(eqn: Eqn, scope: str, n_dropped_scopes: int) -> Iterator[None]:
     Annotations are left out, but for those that stay.
     """
     stack = eqn.source_info.name_stack[n_dropped_scopes:]
-    entries = tuple(e for e in stack.stack if not isinstance(e.name, Annotation) or e.name.stays)
+    entries = _lasting(stack.stack)
     if len(entries) < len(stack.stack):
         stack = type(stack)(entries)
     with jax.named_scope(scope):
         name_stack = source_info_util.current_name_stack() + stack
         with source_info_util.user_context(eqn.source_info.traceback, name_stack=name_stack), eqn.ctx.manager:
             yield
+
+
+def put_at(eqn: Eqn, place: int, tag: str, before: Eqn, after: Eqn, n_own: Callable[[Eqn], int]) -> Eqn:
+    """Returns an equation that was traced like `before` as if it had been traced like `after`.
+
+    Args:
+      eqn: The equation. Two of its scopes are its tag: that at `place`, and the one below.
+      place: The position in its name stack.
+      tag: The one scope that they become.
+      before: An equation.
+      after: The other one.
+      n_own: Takes these to how many of their scopes `traced_like` left out.
+    """
+    source = eqn.source_info
+    entries = source.name_stack.stack
+    was, becomes = (_lasting(e.source_info.name_stack.stack[n_own(e) :]) for e in (before, after))
+    rest = entries[place + 2 :]
+    if rest[: len(was)] == was:
+        rest = becomes + rest[len(was) :]
+    named = type(source.name_stack)((*entries[:place], type(entries[place])(tag), *rest))
+    same_place = source.traceback is before.source_info.traceback or source.traceback == before.source_info.traceback
+    traceback = after.source_info.traceback if same_place else source.traceback
+    return eqn.replace(source_info=source.replace(name_stack=named, traceback=traceback))
+
+
+def _lasting(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Returns the entries of a name stack without annotations, but for those that stay."""
+    return tuple(e for e in entries if not isinstance(e.name, Annotation) or e.name.stays)
 
 
 def varying_axes(value: object) -> frozenset[Any]:

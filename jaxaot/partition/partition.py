@@ -267,7 +267,7 @@ class Cutter:
         if found is None or found.cost >= cost:
             return parts
         faster = self._split(found.variant, found.solution, policy_label(self.policy))
-        return faster if memory_timeline(faster).peak_bytes <= memory_timeline(parts).peak_bytes else parts
+        return faster if faster.timeline.peak_bytes <= parts.timeline.peak_bytes else parts
 
     def _search(self, budgets: Variants, solution: Solution) -> Found:
         """Returns the fastest solution, or corner, of no more bytes than the minimum cut."""
@@ -283,13 +283,13 @@ class Cutter:
         Args:
           parts: The other one.
         """
-        saved, peak = parts.plan.extra_bytes, memory_timeline(parts).peak_bytes
+        saved, peak = parts.plan.extra_bytes, parts.timeline.peak_bytes
         best, least = None, peak * _ALIKE
         limits: list[int | None] = [None] if get_policy(self.policy) is min_cut else []
         limits += [limit for share in _LOOSER if (limit := int(share * self.save_all[1])) > saved]
         for limit in limits:
             trial = self.cut() if limit is None else self.within(limit)
-            trial_peak = memory_timeline(trial).peak_bytes
+            trial_peak = trial.timeline.peak_bytes
             if trial.plan.extra_bytes > saved and trial_peak <= least:
                 best, least = trial, int(trial_peak / _ALIKE)  # another one has to be clearly better
             elif limit is not None:  # memory falls with what is saved, and then rises

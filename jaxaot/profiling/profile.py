@@ -294,7 +294,7 @@ def _repeating(traced: Traced, asked: Asked) -> _Repeating | None:
         return None
     place = {i: k for k, i in enumerate(short.inputs)}
     settings = config.get()
-    joint = build_joint(short.graph, [place[i] for i in inputs if i in place], outputs)
+    joint = build_joint(short.graph, [place[i] for i in inputs if i in place], outputs, block=short.block)
     joint = run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
     cutter, parts = cutting(joint, asked, lambda eqn: 1 + short.n_dropped if is_late(short, eqn) else 1)
     if not cutter.has_corners:  # the whole may be cut otherwise

@@ -17,6 +17,7 @@ import numpy as np
 
 from jaxaot._jax import ClosedJaxpr, Jaxpr, Literal, close_jaxpr, make_jaxpr_object
 from jaxaot._typing import Eqn
+from jaxaot.ir.block import Block
 from jaxaot.ir.walk import variables
 
 _N_KEPT = 4
@@ -52,6 +53,11 @@ class Shortened:
     n_dropped: int
     dropped: tuple[int, ...]
     own: tuple[int, ...]
+
+    @property
+    def block(self) -> Block:
+        """Where the shortened graph repeats equations."""
+        return Block(self.start, self.length, _N_KEPT)
 
     @property
     def late(self) -> int:

@@ -36,6 +36,8 @@ BUILTIN = {dict, list, tuple, deque, OrderedDict, defaultdict, Counter, types.Ma
 LIMIT = 500_000
 _DEAD_ENDS = {"threading", "logging", "io", *TOOLS}
 """Packages whose objects are not looked into."""
+_RECORDS = {"flax.nnx.graphlib", "flax.typing"}
+"""Modules of records that never change, such as the definition of an nnx module's graph."""
 
 
 def is_foreign(module: str | None) -> bool:
@@ -92,14 +94,14 @@ def find_paths(
         keep.append(value)
         if id(value) in avoided:
             continue
-        for step, child, is_late in children(value, names):
+        for steps, child, is_late in children(value, names):
             if not isinstance(child, LEAVES) or id(child) in targets:
-                (later if is_late else queue).append(((*path, step), child))
+                (later if is_late else queue).append((path + steps, child))
     return found
 
 
-def children(value: object, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
-    """Yields the children of a value: the step to each, the child, and whether it is visited last.
+def children(value: object, names: set[str]) -> Iterator[tuple[Path, Any, bool]]:
+    """Yields the children of a value: the steps to each, the child, and whether it is visited last.
 
     Args:
       value: Anything.
@@ -107,60 +109,89 @@ def children(value: object, names: set[str]) -> Iterator[tuple[tuple[str, Any], 
     """
     if is_wrapper(value):
         for name, child in list(vars(value).items()):
-            yield ("attr", name), child, False
-        yield ("type", None), type(value), True
+            yield (("attr", name),), child, False
+        yield (("type", None),), type(value), True
     elif isinstance(value, Tensor):
         if value._grad is not None:
-            yield ("attr", "_grad"), value._grad, False
+            yield (("attr", "_grad"),), value._grad, False
         if value._base_tensor is not None:
-            yield ("attr", "_base_tensor"), value._base_tensor, True
+            yield (("attr", "_base_tensor"),), value._base_tensor, True
     elif isinstance(value, types.FunctionType):
         yield from _function_children(value, names)
     elif isinstance(value, types.MethodType):
-        yield ("attr", "__self__"), value.__self__, False
-        yield ("attr", "__func__"), value.__func__, False
+        yield (("attr", "__self__"),), value.__self__, False
+        yield (("attr", "__func__"),), value.__func__, False
     elif isinstance(value, functools.partial):
-        yield ("attr", "args"), value.args, False
-        yield ("attr", "keywords"), value.keywords, False
-        yield ("attr", "func"), value.func, False
+        yield (("attr", "args"),), value.args, False
+        yield (("attr", "keywords"),), value.keywords, False
+        yield (("attr", "func"),), value.func, False
     elif isinstance(value, (*MAPPINGS, *SEQUENCES)):
         for step, child in item_steps(value):
-            yield step, child, False
+            yield (step,), child, False
         if type(value) not in BUILTIN:
             yield from _attribute_children(value)
     elif isinstance(value, contextvars.ContextVar):
         if value.get(UNSET) is not UNSET:
-            yield ("context", None), value.get(UNSET), False
+            yield (("context", None),), value.get(UNSET), False
     elif isinstance(value, weakref.ReferenceType):
-        yield ("referent", None), value(), True
+        yield (("referent", None),), value(), True
     elif isinstance(value, types.ModuleType):
         if not is_foreign(value.__name__):
             for name in sorted(names & set(vars(value))):
-                yield ("attr", name), vars(value)[name], True
+                yield (("attr", name),), vars(value)[name], True
     elif isinstance(value, type):
         if not is_foreign_class(value):
             for name, member in list(vars(value).items()):
                 child = function_behind(member) or member
                 if not name.startswith("__") or name == "__call__":
-                    yield ("class", name), child, True
+                    yield (("class", name),), child, True
     elif isinstance(value, (set, frozenset)):
         for key, member in member_keys(value):
-            yield ("member", key), member, False
+            yield (("member", key),), member, False
+    elif type(value).__module__ in _RECORDS:
+        yield from _record_children(value)
     elif str(type(value).__module__).split(".")[0] not in _DEAD_ENDS or isinstance(value, threading.local):
         yield from _attribute_children(value)
 
 
-def _attribute_children(value: object) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
+def _record_children(record: object) -> Iterator[tuple[Path, Any, bool]]:
+    """Yields what a record leads to through further ones, each object once; of thousands, few lead to anything."""
+    seen: set[int] = set()
+    stack: list[tuple[Path, Any]] = [((), record)]
+    while stack:
+        path, value = stack.pop()
+        if id(value) in seen or isinstance(value, LEAVES):
+            continue
+        seen.add(id(value))
+        cls = type(value)
+        if cls is tuple or cls is list or cls is dict:
+            stack += [((*path, step), child) for step, child in item_steps(value) if not isinstance(child, LEAVES)]
+        elif cls.__module__ in _RECORDS:
+            stack += [((*path, ("attr", name)), getattr(value, name)) for name in _fields(cls, value)]
+        elif cls is jax.tree_util.PyTreeDef:
+            continue
+        else:
+            yield path, value, isinstance(value, type)
+
+
+def _fields(cls: type, value: object) -> Iterable[str]:
+    """Returns the attributes of a record: those of a class with slots, or what an object has."""
+    return getattr(value, "__dict__", None) or [
+        name for owner in cls.__mro__ for name in vars(owner).get("__slots__", ())
+    ]
+
+
+def _attribute_children(value: object) -> Iterator[tuple[Path, Any, bool]]:
     attributes = getattr(value, "__dict__", None)
     if isinstance(attributes, dict):
         for name, child in list(attributes.items()):
-            yield ("attr", name), child, False
+            yield (("attr", name),), child, False
     for owner in type(value).__mro__:
         slots = owner.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             if name not in ("__dict__", "__weakref__") and hasattr(value, name):
-                yield ("attr", name), getattr(value, name), False
-    yield ("type", None), type(value), True
+                yield (("attr", name),), getattr(value, name), False
+    yield (("type", None),), type(value), True
 
 
 def item_steps(container: Any) -> Iterator[tuple[tuple[str, Any], Any]]:
@@ -191,24 +222,24 @@ def key_step(key: Any) -> tuple[str, Any]:
         return "item", key
 
 
-def _function_children(fn: types.FunctionType, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
+def _function_children(fn: types.FunctionType, names: set[str]) -> Iterator[tuple[Path, Any, bool]]:
     if fn.__closure__:
         for i, (name, cell) in enumerate(zip(fn.__code__.co_freevars, fn.__closure__, strict=True)):
             try:
-                yield ("closure", (i, name)), cell.cell_contents, False
+                yield (("closure", (i, name)),), cell.cell_contents, False
             except ValueError:  # a cell that is not filled yet
                 continue
     if fn.__defaults__:
-        yield ("attr", "__defaults__"), fn.__defaults__, False
+        yield (("attr", "__defaults__"),), fn.__defaults__, False
     if fn.__kwdefaults__:
-        yield ("attr", "__kwdefaults__"), fn.__kwdefaults__, False
+        yield (("attr", "__kwdefaults__"),), fn.__kwdefaults__, False
     if is_foreign(fn.__module__):
         return
     named = code_names(fn.__code__)
     names |= named.attributes | named.strings | named.changed
     for name in sorted(variables_of(fn.__code__) | named.stored):
         if name in fn.__globals__:
-            yield ("global", name), fn.__globals__[name], False
+            yield (("global", name),), fn.__globals__[name], False
     if vars(fn):
         for name, child in list(vars(fn).items()):
-            yield ("attr", name), child, False
+            yield (("attr", name),), child, False

@@ -112,8 +112,8 @@ class Survey:
                     self.roots[path] = value
                     self._walk(path, value)
                 continue
-            for step, child, is_late in children(value, names):
-                (late if is_late else queue).append(((*path, step), child))
+            for steps, child, is_late in children(value, names):
+                (late if is_late else queue).append((path + steps, child))
 
     def _walk(self, path: Path, value: object) -> None:
         """Notes an object and everything below it."""

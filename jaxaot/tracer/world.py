@@ -122,11 +122,11 @@ class World:
             for key, member in member_keys(value) if isinstance(value, dict) else ():
                 keys.setdefault(id(member), (*path, ("member", key)))
             is_of_library = isinstance(value, types.FunctionType) and is_librarys(value)
-            for step, child, is_late in children(value, names):
+            for steps, child, is_late in children(value, names):
                 if is_of_library and isinstance(child, (dict, list, set, deque)):
                     continue  # a cache of its own
                 if not isinstance(child, LEAVES) or isinstance(child, (np.ndarray, jax.Array)):
-                    (later if is_late else queue).append(((*path, step), child))
+                    (later if is_late else queue).append((path + steps, child))
         self.paths = keys | self.paths
 
     def _notes_of(self, path: Path, value: Any, names: Iterable[str]) -> Iterator[_Note]:
