@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import is_tracer
+from jaxaot._jax import is_tracer, jaxpr_as_fun
 from jaxaot._placement import placed_like
 from jaxaot._typing import Array
 from jaxaot.errors import DtypeError, ShapeMismatchError
@@ -290,20 +290,28 @@ class GradKernel:
         residuals: Any = None
         differentiated: list[AbstractArray] = []
 
-        def graph(values: Sequence[Any], key: Any) -> tuple[list[Any], list[Any]]:
-            """Returns the results and what the pullback holds."""
+        def graph(flat: Callable[..., Any], kinds: Sequence[bool], given: Sequence[Any], wanted: Sequence[int]) -> Any:
+            """Returns the results and what the pullback holds.
+
+            Args:
+              flat: The op as a graph: what it is given → those of its results that there are.
+              kinds: For each result whether it is one of them.
+              given: What it is given.
+              wanted: Which of that is differentiated.
+            """
             nonlocal tree, avals
 
             def op(*differentiated: Any) -> Any:
-                filled = list(values)
-                for place, value in zip(places, differentiated, strict=True):
+                filled = list(given)
+                for place, value in zip(wanted, differentiated, strict=True):
                     filled[place] = value
-                results = spec.evaluate(recipe.nest(filled), static, key)
+                made = iter(flat(*filled))
+                results = [next(made) if is_present else None for is_present in kinds]
                 n = len(results) if n_declared < 0 else n_declared
                 smooth = [r for r in results[:n] if r is not None and is_inexact(r.dtype)]
                 return smooth, results
 
-            smooth, pullback, results = jax.vjp(op, *[values[i] for i in places], has_aux=True)
+            smooth, pullback, results = jax.vjp(op, *[given[i] for i in wanted], has_aux=True)
             n = len(results) if n_declared < 0 else n_declared
             self.differentiable = tuple(i < n and r is not None and is_inexact(r.dtype) for i, r in enumerate(results))
             avals = [jax.ShapeDtypeStruct(s.shape, s.dtype) for s in smooth]
@@ -317,25 +325,27 @@ class GradKernel:
             """Returns the types of the results, and which of them there are; sets what is saved."""
             nonlocal residuals, differentiated
             differentiated = [abstract_like(values[i]) for i in places] if is_abstract else []
+            kinds: list[bool] = []
 
-            def filled(given: Sequence[Any]) -> tuple[list[Any], Any]:
+            def plain(*given: Any) -> list[Any]:
                 full = list(values)
                 for place, value in zip(traced, given, strict=False):
                     full[place] = value
-                return full, None if key is None else given[-1]
+                results = spec.evaluate(recipe.nest(full), static, None if key is None else given[-1])
+                kinds[:] = [r is not None for r in results]
+                return [r for r in results if r is not None]
 
-            def plain(*given: Any) -> list[Any]:
-                full, own_key = filled(given)
-                return [r for r in spec.evaluate(recipe.nest(full), static, own_key) if r is not None]
-
-            # a graph of its own, so that residuals are chosen before the forward is traced for compilation
-            closed, shapes = jax.make_jaxpr(lambda *given: graph(*filled(given)), return_shape=True)(*given)
+            # graphs of their own, so that residuals are chosen before the forward is traced for compilation; the first
+            # has opened the calls of `jnp`'s functions, each of which AD would look at apart
+            opened = jax.make_jaxpr(plain)(*given)
+            wanted = [traced.index(i) for i in places]
+            differentiate = lambda *given: graph(jaxpr_as_fun(opened), kinds, given, wanted)
+            closed, shapes = jax.make_jaxpr(differentiate, return_shape=True)(*given)
             present = [i for i, shape in enumerate(shapes[0]) if shape is not None]
-            residuals = choose_residuals(closed, len(present), [traced.index(i) for i in places])
+            residuals = choose_residuals(closed, len(present), wanted)
             self.recorded = self.differentiable
             if len(present) > 1 or spec.is_backward:
-                reached = reached_inputs(jax.make_jaxpr(plain)(*given))
-                self._note_reached(spec.is_backward, dict(zip(present, reached, strict=True)), traced)
+                self._note_reached(spec.is_backward, dict(zip(present, reached_inputs(opened), strict=True)), traced)
             return shapes[0], present
 
         def route(
