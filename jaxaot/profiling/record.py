@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -162,17 +163,22 @@ class Profile:
     @functools.cached_property
     def modules(self) -> tuple[ModuleRow, ...]:
         """Each module with all that is in it, the outer before the inner; none if nothing says which there are."""
-        found: dict[str, list[int]] = {}
+        alone: dict[str, list[int]] = {}
         for row in self.rows:
-            parts = row.module.split("/") if row.module else []
-            behind = row.side == "backward"
-            for depth in range(1, len(parts) + 1):
-                sums = found.setdefault("/".join(parts[:depth]), [0] * 7)
+            if row.module:
+                sums = alone.setdefault(row.module, [0] * 7)
+                behind = row.side == "backward"
                 sums[behind] += row.flops
                 sums[2] += row.bytes
                 sums[3] += row.parameter_bytes
                 sums[4] += row.saved_bytes
                 sums[5 + behind] += row.picoseconds
+        found: dict[str, list[int]] = {}
+        for module, own in alone.items():
+            parts = module.split("/")
+            for depth in range(1, len(parts) + 1):
+                sums = found.setdefault("/".join(parts[:depth]), [0] * 7)
+                sums[:] = map(operator.add, sums, own)
         return tuple(ModuleRow(module, *sums) for module, sums in sorted(found.items()))
 
     def fits(self, memory: int | str | Target) -> bool:
