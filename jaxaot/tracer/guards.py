@@ -57,7 +57,17 @@ from jaxaot.plan.members import READINGS, AreDistinct, HasMethods, HasReading, H
 from jaxaot.plan.paths import UNSET, Path, function_behind
 from jaxaot.tracer.containers import CONSTANT, PLAIN, check_size, guard_items, is_plain, set_guards
 from jaxaot.tracer.names import Named, code_names, hoped_variables, is_installed, package_of, variables_of
-from jaxaot.tracer.paths import BUILTIN, MAPPINGS, SEQUENCES, is_foreign, is_foreign_class, member_keys
+from jaxaot.tracer.paths import (
+    BUILTIN,
+    MAPPINGS,
+    SEQUENCES,
+    is_foreign,
+    is_foreign_class,
+    is_record,
+    item_steps,
+    member_keys,
+    record_children,
+)
 from jaxaot.tracer.volatile import is_random, is_volatile_iterator
 
 _NAMESPACES = (
@@ -259,8 +269,20 @@ class _Walk:
             return
         elif _is_compared(value) or not (is_leaf(value) or jax.tree_util.all_leaves([value])):  # its fields are leaves
             self._class(path, type(value), set(attributes_of(value)), (*path, ("type", None)))
+            self._code_in(path, value)
         else:
             self._queue.append((path, value))
+
+    def _code_in(self, path: Path, value: object, above: frozenset[int] = frozenset()) -> None:
+        """Finds the code that a value holds besides leaves: an equal function may read something else by then."""
+        if id(value) in above:
+            return
+        above = above | {id(value)}
+        for steps, child in _held(value):
+            if isinstance(child, (types.FunctionType, types.MethodType, functools.partial, type)):
+                self._child(path + steps, child)
+            elif not is_leaf(child) and not jax.tree_util.all_leaves([child]):
+                self._code_in(path + steps, child, above)
 
     def _guard(self, path: Path, condition: Condition) -> None:
         self.guards.append(PythonGuard(path, condition))
@@ -486,6 +508,7 @@ class _Walk:
             self._child((*path, ("referent", None)), value())
         elif cls.__eq__ is not object.__eq__ and _has_hash(value):
             self._guard(path, EqualTo(value))
+            self._code_in(path, value)
         elif callable(value) or package_of(cls.__module__) in sys.stdlib_module_names:
             self._weak(path, value)
 
@@ -607,6 +630,18 @@ def _is_compared(value: object) -> bool:
         return False
     is_whole = cls.__eq__ is not object.__eq__ and cls.__hash__ is not None
     return is_whole and any(is_foreign_class(owner) for owner in cls.__mro__ if owner is not object)
+
+
+def _held(value: object) -> Iterator[tuple[Path, Any]]:
+    """Yields what a value of a library, or one that JAX takes apart, holds."""
+    if is_record(value):
+        yield from ((steps, child) for steps, child, _ in record_children(value))
+    elif isinstance(value, (*MAPPINGS, *SEQUENCES)):
+        yield from (((step,), child) for step, child in item_steps(value))
+    elif isinstance(value, functools.partial):
+        yield (("attr", "func"),), value.func
+    else:
+        yield from (((("attr", name),), child) for name, child in attributes_of(value).items())
 
 
 def _can_be_hidden(cls: type, name: str) -> bool:

@@ -148,13 +148,18 @@ def children(value: object, names: set[str]) -> Iterator[tuple[Path, Any, bool]]
     elif isinstance(value, (set, frozenset)):
         for key, member in member_keys(value):
             yield (("member", key),), member, False
-    elif type(value).__module__ in _RECORDS:
-        yield from _record_children(value)
+    elif is_record(value):
+        yield from record_children(value)
     elif str(type(value).__module__).split(".")[0] not in _DEAD_ENDS or isinstance(value, threading.local):
         yield from _attribute_children(value)
 
 
-def _record_children(record: object) -> Iterator[tuple[Path, Any, bool]]:
+def is_record(value: object) -> bool:
+    """Returns whether a value is a record that never changes, such as the definition of an nnx module's graph."""
+    return type(value).__module__ in _RECORDS
+
+
+def record_children(record: object) -> Iterator[tuple[Path, Any, bool]]:
     """Yields what a record leads to through further ones, each object once; of thousands, few lead to anything."""
     seen: set[int] = set()
     stack: list[tuple[Path, Any]] = [((), record)]
@@ -166,7 +171,7 @@ def _record_children(record: object) -> Iterator[tuple[Path, Any, bool]]:
         cls = type(value)
         if cls is tuple or cls is list or cls is dict:
             stack += [((*path, step), child) for step, child in item_steps(value) if not isinstance(child, LEAVES)]
-        elif cls.__module__ in _RECORDS:
+        elif is_record(value):
             stack += [((*path, ("attr", name)), getattr(value, name)) for name in _fields(cls, value)]
         elif cls is jax.tree_util.PyTreeDef:
             continue

@@ -6,11 +6,13 @@ import dataclasses
 import functools
 import random
 import types
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import nnx
 
 import jaxaot as ja
 from jaxaot.plan.difference import differences
@@ -889,3 +891,43 @@ def test_a_global_that_inner_functions_and_names_made_at_run_time_read(monkeypat
     assert again(fn, ja.ones(1)) == [6]
     monkeypatch.setitem(globals(), "named_scale", 3)
     assert again(fn, ja.ones(1)) == [9]
+
+
+FACTOR = {"value": 2.0}
+
+
+def scaled(x):
+    return x * FACTOR["value"]
+
+
+class ByFactor(nnx.Module):
+    """A module whose code, and a function that it holds, read a global."""
+
+    def __init__(self):
+        self.weight, self.scaled = nnx.Param(jnp.ones(3)), scaled
+
+    def __call__(self, x):
+        return self.scaled(x * self.weight[...]) * FACTOR["value"]
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Held:
+    weight: Any
+    fn: Any = dataclasses.field(metadata={"static": True})
+
+
+@pytest.mark.parametrize("where", ["graph", "graph of the closure", "static field", "partial"])
+def test_code_that_an_argument_holds_may_read_something_else(where, monkeypatch):
+    graph, state = nnx.split(ByFactor())
+    fn, args = {
+        "graph": (lambda graph, state, x: nnx.merge(graph, state)(x), (graph, state)),
+        "graph of the closure": (lambda state, x: nnx.merge(graph, state)(x), (state,)),
+        "static field": (lambda held, x: held.fn(x * held.weight), (Held(jnp.ones(3), scaled),)),
+        "partial": (lambda fn, x: fn(x), (jax.tree_util.Partial(scaled),)),
+    }[where]
+    compiled, x = ja.compile(fn), jnp.ones(3)
+    for factor, n_programs in [(2.0, 1), (5.0, 2), (2.0, 2)]:
+        monkeypatch.setitem(FACTOR, "value", factor)
+        np.testing.assert_array_equal(compiled(*args, x), fn(*args, x))
+        assert compiled.n_programs == n_programs
