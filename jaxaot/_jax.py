@@ -23,6 +23,7 @@ from jax._src.config import use_shardy_partitioner
 from jax._src.core import no_axis_name, pvary_p, pytype_aval_mappings, set_current_trace, trace_ctx, unshard_aval
 from jax._src.dtypes import register_canonicalize_value_handler
 from jax._src.interpreters.batching import BatchTrace, BatchTracer
+from jax._src.interpreters.pxla import batched_device_put
 from jax._src.lib.mlir.dialects import sdy
 from jax._src.mesh import empty_abstract_mesh
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
@@ -34,6 +35,7 @@ from jax.extend.random import threefry2x32_p as threefry2x32_p
 from jax.extend.random import threefry_2x32 as threefry_2x32
 from jax.extend.random import threefry_prng_impl as threefry_prng_impl
 from jax.interpreters import ad, batching, mlir, partial_eval
+from jax.sharding import SingleDeviceSharding
 from jax.typing import DTypeLike
 
 OWN_PATHS: tuple[str, ...] = tuple(
@@ -378,6 +380,20 @@ def _varying(aval: Aval) -> Collection[Any]:
 
 is_outermost: Callable[[], bool] = trace_ctx.is_top_level
 """Returns whether no transformation of JAX, such as `jit` or `grad`, is running; bound here because each op asks it."""
+
+
+def placed_as(array: np.ndarray[Any, Any], like: Any, aval: Any) -> Any:
+    """Returns a NumPy array as a jax array that lies where another one does; `jax.device_put` takes ten times as long.
+
+    Args:
+      array: The array.
+      like: A jax array.
+      aval: The type of the result.
+    """
+    sharding = like.sharding
+    if not isinstance(sharding, SingleDeviceSharding):
+        return jax.device_put(array, sharding if like.committed else None)
+    return batched_device_put(aval, sharding, [array], list(sharding.device_set), like.committed)
 
 
 _Jitted = type(jax.jit(lambda: None))

@@ -7,13 +7,15 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
+from jaxaot._jax import is_tracer
 from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorValueError
 from jaxaot.facade.dispatch import call, call_out
 from jaxaot.facade.history import History
 from jaxaot.facade.indexing import getitem
 from jaxaot.facade.nodes import UnderivedNode
-from jaxaot.facade.nonzero import true_places
+from jaxaot.facade.nonzero import Distinct, asked, distinct, true_places
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.promotion import default_float, default_int, is_bool, is_complex, is_inexact, is_integral
@@ -60,46 +62,62 @@ def unique(
     dim: int | None = None,
 ) -> Any:
     """Returns the distinct elements, or slices along `dim`, in ascending order; with where and how often if asked."""
-    values, axis = _comparable("unique", input, dim)
-    found, inverse, counts = np.unique(values, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
-    return _distinct(
-        "_unique2" if dim is None else "unique_dim", input, found, inverse, counts, dim, return_inverse, return_counts
-    )
+    axis = _checked_axis("unique", input, dim)
+    op = "_unique2" if dim is None else "unique_dim"
+    traced = _traced(input, axis, is_sorted=True)
+    if traced is None:
+        values = _comparable("unique", input)
+        traced = np.unique(values, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
+    return _distinct(op, input, *traced, dim, return_inverse, return_counts)
 
 
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """Returns the elements, or slices along `dim`, that differ from those before; with where and how often if asked."""
-    values, axis = _comparable("unique_consecutive", input, dim)
+    axis = _checked_axis("unique_consecutive", input, dim)
+    op = "unique_consecutive" if dim is None else "unique_dim_consecutive"
+    traced = _traced(input, axis, is_sorted=False)
+    if traced is not None:
+        return _distinct(op, input, *traced, dim, return_inverse, return_counts)
+    values = _comparable("unique_consecutive", input)
     rows = values.reshape(-1, 1) if axis is None else np.moveaxis(values, axis, 0)
     rows = rows.reshape(len(rows), math.prod(rows.shape[1:]))
     begins = np.concatenate([np.ones(min(len(rows), 1), bool), (rows[1:] != rows[:-1]).any(1)])
     starts = np.nonzero(begins)[0]
     counts = np.diff(np.append(starts, len(rows)))
     found = np.take(values.reshape(-1) if axis is None else values, starts, axis=axis or 0)
-    op = "unique_consecutive" if dim is None else "unique_dim_consecutive"
     return _distinct(op, input, found, np.cumsum(begins) - 1, counts, dim, return_inverse, return_counts)
 
 
-def _comparable(name: str, input: Tensor, dim: int | None) -> tuple[np.ndarray, int | None]:
-    """Returns the values to compare, and the axis along which slices of them are, if any."""
+def _checked_axis(name: str, input: Tensor, dim: int | None) -> int | None:
+    """Returns the axis along which slices are compared; None if elements are."""
     if is_complex(input.dtype):
         raise DtypeError(f'"{name}" not implemented for {input.dtype}')
-    values = np.asarray(input._concrete(f"`{name}` (how many elements there are)"))
-    if values.dtype.kind not in "biuf":  # numpy sorts no bfloat16
-        values = values.astype(np.float32)
     if dim is None:
-        return values, None
-    if not values.ndim:
+        return None
+    if not input.ndim:
         raise DimError(f"Dimension specified as {dim} but tensor has no dimensions")
-    axis = normalize_dim(dim, values.ndim)
-    empty = [n == 0 for n in values.shape]
+    axis = normalize_dim(dim, input.ndim)
+    empty = [n == 0 for n in input.shape]
     if sum(empty) > 1:
         raise ShapeMismatchError("Number of zero sized dimensions is more than one, so unique cannot be applied")
     if any(empty) and not empty[axis]:
         raise ShapeMismatchError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
-    return values, axis
+    return axis
+
+
+def _comparable(name: str, input: Tensor) -> np.ndarray:
+    values = np.asarray(input._concrete(f"`{name}` (how many elements there are)"))
+    return values if values.dtype.kind in "biuf" else values.astype(np.float32)  # numpy sorts no bfloat16
+
+
+def _traced(input: Tensor, axis: int | None, is_sorted: bool) -> Distinct | None:
+    """Returns what is distinct among symbols; None if there are none, or nobody may ask how many."""
+    array = input._read()
+    if not is_tracer(array):
+        return None
+    return distinct(array.reshape(-1) if axis is None else array, axis or 0, is_sorted)
 
 
 def _distinct(
@@ -140,12 +158,19 @@ def repeat_interleave(
         repeats = wrap_array(jnp.asarray(repeats, default_int()))
     if not isinstance(repeats, Tensor):
         return call(lookup("repeat_interleave"), (input,), (repeats, dim, output_size))
+    counted = repeats._read()
+    n = input.numel() if dim is None else input.shape[dim] if input.ndim else 1
+    times = n if repeats.numel() == 1 else 1
+    if output_size is None and is_tracer(counted):
+        total = asked(lambda: jnp.where((counted < 0).any(), -1, counted.sum()))
+        output_size = None if total is None else total * times
+        if total is not None and total < 0:
+            raise ArgumentError("repeats can not be negative")
     if output_size is None:
         counts = repeats._concrete("`repeat_interleave` without `output_size` (how many elements there are)")
         if (np.asarray(counts) < 0).any():
             raise ArgumentError("repeats can not be negative")
-        n = input.numel() if dim is None else input.shape[dim] if input.ndim else 1
-        output_size = int(counts.sum()) * (n if counts.size == 1 else 1)
+        output_size = int(counts.sum()) * times
     return call(lookup("repeat_interleave_each"), (input, repeats), (dim, output_size))
 
 
@@ -161,15 +186,31 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         raise DtypeError(f"bincount(): expected integers, got {input.dtype}")
     if input.ndim != 1 or (weights is not None and tuple(weights.shape) != tuple(input.shape)):
         raise ShapeMismatchError("bincount only supports 1-d non-negative integral inputs, and weights of their shape.")
+    array = input._read()
+    longest = asked(lambda: jnp.where(array.min() < 0, -1, array.max())) if is_tracer(array) and array.size else None
+    if longest is not None:
+        if min(longest, minlength) < 0:
+            raise TensorValueError(_NEGATIVE)
+        cells = jnp.zeros(max(minlength, longest + 1), _dtype_of_counts(weights))
+        return wrap_array(cells.at[array].add(1 if weights is None else lax.stop_gradient(weights._read())))
     values = input._concrete("`bincount` (how many numbers there are)")
     if minlength < 0 or (values.size and values.min() < 0):
-        raise TensorValueError("bincount only supports 1-d non-negative integral inputs, and minlength should be >= 0")
+        raise TensorValueError(_NEGATIVE)
     length = max(minlength, int(values.max()) + 1 if values.size else 0)
     if weights is None:
-        return wrap_array(jnp.asarray(np.bincount(values, minlength=length).astype(default_int())))
+        return wrap_array(jnp.asarray(np.bincount(values, minlength=length).astype(_dtype_of_counts(None))))
     given = weights._concrete("`bincount` (its weights)")
     counted = np.bincount(values, given, minlength=length)
-    return wrap_array(jnp.asarray(counted.astype(given.dtype if is_inexact(given.dtype) else default_float())))
+    return wrap_array(jnp.asarray(counted.astype(_dtype_of_counts(weights))))
+
+
+_NEGATIVE = "bincount only supports 1-d non-negative integral inputs, and minlength should be >= 0"
+
+
+def _dtype_of_counts(weights: Tensor | None) -> Any:
+    if weights is None:
+        return default_int()
+    return weights.dtype if is_inexact(weights.dtype) else default_float()
 
 
 FUNCTIONS = {

@@ -67,11 +67,14 @@ class Made:
       graph: What it is, with inputs for the classes first.
       run: Takes (sizes, numbers, tables, arrays) to the outputs at the bucket; or what else was made of the graph.
       shapes: Those of the arrays.
+      moving: The positions of the arrays whose sizes change.
       n_sizes: For how many sizes it was found to be right.
     """
 
-    def __init__(self, program: BucketProgram, graph: ClosedJaxpr, run: Any, shapes: Shapes):
-        self.program, self.graph, self.run, self.shapes = program, graph, run, shapes
+    def __init__(
+        self, program: BucketProgram, graph: ClosedJaxpr, run: Any, shapes: Shapes, moving: tuple[int, ...] = ()
+    ):
+        self.program, self.graph, self.run, self.shapes, self.moving = program, graph, run, shapes, moving
         self.n_sizes = 0
 
 
@@ -280,7 +283,7 @@ class Family:
                 why = written
                 continue
             program, graph = written
-            made = Made(program, graph, None, at_bucket)
+            made = Made(program, graph, None, at_bucket, tuple(sorted({i for i, _ in self._groups})))
             made.run = compiled(made, self._name, large)
             return made
         return why
@@ -351,7 +354,7 @@ def _fitted(made: Made, here: Graph) -> Fit | str:
     pads = tuple((i, tuple(b.shape)) for i, (a, b) in pairs if a.shape != b.shape)
     crops = []
     for i, (extents, aval) in enumerate(zip(program.outputs, here.closed.out_avals, strict=True)):
-        crop = crop_of(extents, values.sizes.__getitem__, tuple(aval.shape))
+        crop = crop_of(extents, values.sizes.__getitem__, aval)
         if crop is not None:
             crops.append((i, crop))
     made.n_sizes += 1

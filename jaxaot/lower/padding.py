@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxaot._typing import Array, ArrayLike
+from jaxaot._jax import placed_as
+from jaxaot._typing import Array, ArrayLike, Aval
 from jaxaot.ir.extents import Extent, Pair, normal
 
 
@@ -35,29 +36,29 @@ class Crop(NamedTuple):
     Attributes:
       digits: The shape of the result of the program with an axis for each digit.
       kept: How many values of each digit are kept.
-      shape: The shape of what is kept.
+      aval: The type of what is kept.
     """
 
     digits: tuple[int, ...]
     kept: tuple[slice, ...]
-    shape: tuple[int, ...]
+    aval: Aval
 
     def __call__(self, result: Array) -> Any:
         """Returns a result of the program as the exact program returns it."""
-        there = np.asarray(result).reshape(self.digits)[self.kept].reshape(self.shape)
-        return jax.device_put(there, result.sharding if result.committed else None)
+        there = np.asarray(result).reshape(self.digits)[self.kept].reshape(self.aval.shape)
+        return placed_as(there, result, self.aval)
 
 
-def crop_of(extents: Sequence[Extent], value: Callable[[Pair], int], shape: tuple[int, ...]) -> Crop | None:
+def crop_of(extents: Sequence[Extent], value: Callable[[Pair], int], aval: Aval) -> Crop | None:
     """Returns how a result is cut; None if it is as it should be.
 
     Args:
       extents: Its axes.
       value: The values of the classes of sizes.
-      shape: Its shape in the exact program.
+      aval: Its type in the exact program.
     """
     sizes = [factor.size for extent in extents for factor in normal(extent)]
     kept = [size.at(value) for size in sizes]
     if kept == [size.bucket for size in sizes]:
         return None
-    return Crop(tuple(size.bucket for size in sizes), tuple(map(slice, kept)), shape)
+    return Crop(tuple(size.bucket for size in sizes), tuple(map(slice, kept)), aval)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
-import contextlib
 import dataclasses
 import functools
 import itertools
@@ -24,7 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import settings
-from jaxaot._jax import as_one_call, is_key_dtype, is_outermost, trace_context
+from jaxaot._jax import as_one_call, is_key_dtype, is_outermost, strong_aval, trace_context
 from jaxaot._util import look_like, shown, signature_of
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import UsageError
@@ -58,6 +57,40 @@ class _Size(NamedTuple):
     fit: Fit | None
     held: Made | _Exact | None
     run: Callable[..., Any] | None
+
+
+class _Known:
+    """Sizes that are found by few arrays: those alone whose sizes change.
+
+    The others are not looked at. What runs was compiled for their types, and JAX traces it again for others: then the
+    call looks at all. Many arrays, such as parameters, cost nothing so.
+
+    Attributes:
+      rest: What the traces depend on besides types.
+      positions: Those of the arrays.
+      sizes: By their types, how calls run; None if calls have to look at all arrays.
+    """
+
+    def __init__(self, rest: Any, positions: tuple[int, ...], n_misled: int = 0):
+        self.rest, self.positions, self.n_misled = rest, positions, n_misled
+        self.sizes: dict[Any, _Size] | None = None if n_misled > _MOST_MISLED else {}
+
+    def was_misled(self) -> None:
+        """Notes that another array decided."""
+        self.n_misled += 1
+        self.sizes = None if self.n_misled > _MOST_MISLED else {}
+
+    def holds(self, gone: object) -> bool:
+        """Returns whether a size runs in a program."""
+        return self.sizes is not None and any(size.held is gone for size in self.sizes.values())
+
+
+_MOST_MISLED = 3
+"""Calls whose other arrays change their types look at all of them, after so many for which JAX traced in vain."""
+
+
+class _OtherTypesError(Exception):
+    """Ends the tracing of the program of a bucket for arrays of other types than it is for."""
 
 
 class _Exact:
@@ -126,7 +159,10 @@ class Sized(Generic[P, R]):
         self._sizes: dict[Any, _Size] = {}
         self._families: dict[Any, Family] = {}
         self._held: collections.OrderedDict[int, Any] = collections.OrderedDict()
-        self._latest: tuple[Any, list[Any], Any] | None = None
+        self._known: dict[Any, _Known] = {}
+        self._latest: _Known | None = None
+        self._last: tuple[Any, list[Any], _Size] | None = None  # of those that were found by all types
+        self._touched: Any = None
         self.n_programs_made = 0
 
     def _apart(self) -> Callable[..., Any]:
@@ -149,31 +185,74 @@ class Sized(Generic[P, R]):
         if not is_outermost() or of_jax.jax_debug_nans or of_jax.jax_debug_infs:  # invalid elements may be NaN
             return self._plain(*args, **kwargs)
         try:
-            leaves, rest = self._read(args, kwargs)
-            try:
-                avals = [leaf.aval for leaf in leaves]  # of jax arrays, which most are
-            except AttributeError:
-                avals = [_aval(leaf) for leaf in leaves]
-            latest = self._latest
-            if latest is not None and latest[0] == rest and _are_the_same(latest[1], avals):
-                size = latest[2]
+            if self._has_static:
+                leaves, rest = self._read(args, kwargs)
+            else:
+                leaves, tree = _flatten((args, kwargs))
+                rest = tree, trace_context()
+            known = self._latest
+            if known is None or known.rest != rest:
+                known = self._known.get(rest)
+        except TypeError:  # objects, or what JAX says more of
+            return self._plain(*args, **kwargs)
+        if known is None or known.sizes is None:
+            return self._by_all_types(rest, leaves, args, kwargs)
+        try:
+            size = known.sizes.get(tuple([leaves[i].aval for i in known.positions]))
+        except AttributeError:  # NumPy's
+            size = known.sizes.get(tuple([_aval(leaves[i]) for i in known.positions]))
+        if size is None:
+            return self._by_all_types(rest, leaves, args, kwargs)
+        self._latest = known
+        try:
+            return self._run(size, leaves, args, kwargs)
+        except _OtherTypesError:
+            known.was_misled()
+        leaves, rest = self._read(args, kwargs)
+        return self._by_all_types(rest, leaves, args, kwargs)
+
+    def _by_all_types(self, rest: Any, leaves: list[Any], args: Any, kwargs: Any) -> R:
+        """Returns the result of a call whose size is found by the types of all its arrays."""
+        try:
+            avals = list(map(_aval, leaves))
+            last = self._last
+            if last is not None and last[0] == rest and _are_the_same(last[1], avals):
+                size = last[2]
             else:
                 size = self._sizes.get((rest, tuple(avals)))
-        except TypeError:  # objects, or what JAX says more of
+        except TypeError:
             return self._plain(*args, **kwargs)
         if size is None or (size.held is not None and id(size.held) not in self._held):
             size = self._new_size(rest, avals, leaves, args, kwargs)
-        self._latest = rest, avals, size
-        if size.held is not None:
-            self._touch(size.held)
-        if size.fit is None:
+        self._last = rest, avals, size
+        if size.fit is not None:
+            self._know(size, rest, avals)
+        return self._run(size, leaves, args, kwargs)
+
+    def _run(self, size: _Size, leaves: list[Any], args: Any, kwargs: Any) -> R:
+        fit, held, _ = size
+        if held is not None and held is not self._touched:
+            self._touch(held)
+        if fit is None:
             assert size.run is not None
             return size.run(*args, **kwargs)
         try:
-            return size.fit.origin.unflatten(size.fit(leaves))
+            return fit.origin.unflatten(fit(leaves))
         except (RuntimeError, ValueError) as error:  # until JAX 0.10 the latter, of arrays that were deleted
             self._objects.explain_deleted(error, self._fn, args, kwargs)
             raise
+
+    def _know(self, size: _Size, rest: Any, avals: list[Any]) -> None:
+        """Has calls like one that was found be found by the types of the arrays alone whose sizes change."""
+        assert size.fit is not None
+        with self._lock:
+            known = self._known.get(rest)
+            positions = {*size.fit.made.moving, *(() if known is None else known.positions)}
+            if known is None or len(positions) > len(known.positions):
+                n = 0 if known is None else known.n_misled
+                known = self._known[rest] = _Known(rest, tuple(sorted(positions)), n)
+            if known.sizes is not None:
+                known.sizes[tuple([avals[i] for i in known.positions])] = size
 
     def _read(self, args: Any, kwargs: Any) -> tuple[list[Any], Any]:
         """Returns the arrays of a call, and what its trace depends on besides their types."""
@@ -185,8 +264,11 @@ class Sized(Generic[P, R]):
         return leaves, (tree, trace_context(), tuple(moving), _typed(static))
 
     def _touch(self, held: Made | _Exact) -> None:
-        with contextlib.suppress(KeyError):  # another thread may have let it go
+        try:
             self._held.move_to_end(id(held))
+            self._touched = held
+        except KeyError:  # another thread has let it go
+            pass
 
     def _hold(self, held: Made | _Exact) -> None:
         """Keeps a program, and lets the one go that was used least recently if there are too many."""
@@ -194,9 +276,12 @@ class Sized(Generic[P, R]):
             return
         self._held[id(held)] = held
         self.n_programs_made += 1
+        self._touched = held
         while len(self._held) > self._most:
             _, gone = self._held.popitem(last=False)
             self._sizes = {key: size for key, size in self._sizes.items() if size.held is not gone}
+            self._known = {rest: known for rest, known in self._known.items() if not known.holds(gone)}
+            self._latest = self._last = self._touched = None
             if isinstance(gone, Made):
                 for family in self._families.values():
                     family.forget(gone)
@@ -283,7 +368,15 @@ class Sized(Generic[P, R]):
         graph = made.graph
         n_given = len(graph.in_avals) - len(large.closed.in_avals)
         donated = tuple(i + n_given for i in large.donated)
-        call = as_one_call(graph, name)
+        run = as_one_call(graph, name)
+        avals = graph.in_avals[n_given:]
+
+        def call(*args: Any) -> Any:
+            found = list(map(jax.typeof, args[n_given:]))
+            if any(strong_aval(f) != strong_aval(a) for f, a in zip(found, avals, strict=True)):
+                raise _OtherTypesError
+            return run(*args)
+
         call.__name__ = call.__qualname__ = name
         options = {**self._compiling, **({"donate_argnums": donated} if donated else {})}
         jitted = Jitted(call, options, self._objects)

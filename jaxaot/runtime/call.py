@@ -98,9 +98,6 @@ def generate_test(traced: Traced, settings: Config, hooks: Any) -> Callable[...,
 
 
 def _write_tests(source: Source, traced: Traced, places: PlaceWriter, is_padded: bool = False) -> None:
-    if is_padded:
-        source.scope["may_be_padded"] = may_be_padded
-        source.miss_if("not may_be_padded()")
     source.miss_if(f"state.grad_enabled is not {traced.call.grad_enabled}")
     if source.scope["SETTINGS"] is not None:  # else its graphs were made under what was in force then
         source.miss_if("(scoped() or config._default) is not SETTINGS and config.get() != SETTINGS")
@@ -113,6 +110,9 @@ def _write_tests(source: Source, traced: Traced, places: PlaceWriter, is_padded:
         write_guards(source, traced, places)
     with source.block("except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):"):
         source.add("return MISS")
+    if is_padded:  # last, as calls of another size end before
+        source.scope["may_be_padded"] = may_be_padded
+        source.miss_if("not may_be_padded()")
 
 
 class _Writer:

@@ -39,7 +39,6 @@ R = TypeVar("R")
 MAX_PROGRAMS = 128
 MAX_SIZES = 512
 """How many sizes are kept of which it is known how they run in the programs of buckets."""
-_FEW = 3
 N_BUILDS, _N_TRIES = 3, 10_000
 
 
@@ -59,6 +58,9 @@ def sizes_of(args: Any, kwargs: Any) -> tuple[Any, ...]:
     """Returns a key of the sizes of a call's tensors and arrays, by which its program is found among many."""
     found = []
     for value in (*args, *kwargs.values()) if kwargs else args:
+        if isinstance(value, Tensor):
+            found.append(value._layout)
+            continue
         for leaf in jax.tree.leaves(value) if isinstance(value, (tuple, list, dict)) else (value,):
             if isinstance(leaf, Tensor):
                 found.append(leaf._layout)
@@ -148,6 +150,8 @@ class CompiledFunction(Generic[P, R]):
             args, kwargs = read_iterators(args, kwargs)  # type: ignore[assignment]
         try:
             result = self._latest(self.fn, args, kwargs)
+            if result is MISS and len(self._by_sizes) > 1:
+                result = self._at_size(args, kwargs)
         except Exception as error:
             if not may_be_tried_again(error):
                 raise
@@ -156,6 +160,15 @@ class CompiledFunction(Generic[P, R]):
             return self._found(self.programs[1:], args, kwargs)
         self._hits += 1
         return result
+
+    def _at_size(self, args: Any, kwargs: Any) -> Any:
+        """Returns the result of a call for whose sizes a program was made; `MISS` if that does not fit."""
+        for program in self._by_sizes.get(sizes_of(args, kwargs), ()):
+            result = program.enter(self.fn, args, kwargs)
+            if result is not MISS:
+                self._move_to_front(program)
+                return result
+        return MISS
 
     def _found(self, programs: list[Program], args: Any, kwargs: Any) -> Any:
         """Returns the result of a call; what it raises shows the user's frames alone."""
@@ -166,9 +179,6 @@ class CompiledFunction(Generic[P, R]):
 
     def _look_up(self, programs: list[Program], args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that one of these programs may fit."""
-        if len(programs) > _FEW:
-            likely = self._by_sizes.get(sizes_of(args, kwargs), ())
-            programs = [*likely, *(program for program in programs if program not in likely)]
         for program in programs:
             result = self._enter(program, args, kwargs)
             if result is not MISS:
@@ -254,8 +264,11 @@ class CompiledFunction(Generic[P, R]):
 
     def _move_to_front(self, program: Program) -> None:
         with self._building:
-            if program in self.programs:  # it may have been dropped meanwhile
-                self._keep([program, *(p for p in self.programs if p is not program)])
+            programs = self.programs.copy()
+            if program in programs:  # it may have been dropped meanwhile
+                programs.remove(program)
+                programs.insert(0, program)
+                self._keep(programs)
 
     def _keep(self, programs: list[Program]) -> None:
         self.programs = programs

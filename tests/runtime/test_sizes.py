@@ -92,6 +92,31 @@ def test_a_model_with_dropout_and_statistics_trains(nans):
     same(*outcomes, rtol=1e-4, atol=1e-5)
 
 
+def test_parameters_are_read_in_another_order_than_the_optimizer_has_them():
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.second, self.first = nn.Linear(3, 3), nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.second(self.first(x).relu())
+
+    def step(model, optimizer, x):
+        optimizer.zero_grad()
+        model(x).pow(2).mean().backward()
+        optimizer.step()
+
+    models = [Block(), Block()]
+    models[1].load_state_dict(models[0].state_dict())
+    fn = ja.compile(step, dynamic={"x": 0})
+    for call, model in zip((fn, step), models, strict=True):
+        optimizer = ja.optim.SGD(model.parameters(), lr=0.1)
+        for n in (13, 15):
+            call(model, optimizer, ja.tensor(rows(n, 3)))
+    same(*(list(model.state_dict().values()) for model in models))
+    assert fn.n_programs == 1, explained(fn)
+
+
 def test_dropout_draws_the_bits_of_the_exact_size():
     both = Both(lambda x: nn.functional.dropout(x, 0.5) + ja.randn(x.shape), dynamic={"x": (0, 1)})
     for shape in ((13, 5), (16, 8), (14, 7)):
@@ -320,6 +345,46 @@ def test_nonzero_and_numbers_that_python_takes():
         x = np.roll(rows(20, 3), n, 0) + (n - 13) * 0.01
         both(lambda x=x, n=n: (ja.tensor(x), ja.tensor([3, n])))
     assert both.compiled.n_programs <= 3
+
+
+def distinct(x):
+    values, where, how_often = x.round().unique(return_inverse=True, return_counts=True)
+    first = (x > 0).unique_consecutive(return_counts=True)[1]
+    return values.cumsum(0), values[where].flip(0), how_often / x.shape[0], first
+
+
+def distinct_rows(x):
+    values, where, how_often = x.clamp(0, 0.5).ceil().unique(return_inverse=True, return_counts=True, dim=0)
+    return values.cumsum(0), where, how_often
+
+
+def repeated(x, counts):
+    rows = x.repeat_interleave(counts, 0)
+    return rows.softmax(0), rows.sum(0), (counts > 1).argwhere().sum()
+
+
+def counted(x, labels):
+    return x.masked_select(x > 0.3).cumsum(0), labels.bincount(x), labels.bincount(minlength=3).float().softmax(0)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [distinct, *(pytest.param(fn, marks=pytest.mark.slow) for fn in (distinct_rows, repeated, counted))],
+)
+def test_counts_of_distinct_and_repeated_elements_are_asked_for_alone(fn, nans):
+    def arguments(n):
+        rng = np.random.default_rng(n)
+        if fn is repeated:
+            return ja.tensor(rows(6, 2), requires_grad=True), ja.tensor(rng.permutation([0, 1, 2, 3, 1, n]))
+        x = ja.tensor(rng.normal(size=(40, 2) if fn is distinct_rows else 40).astype(np.float32) * 3)
+        return (x, ja.tensor(rng.integers(0, 4 + n, 40))) if fn is counted else (x,)
+
+    both = Both(fn, segments=True, dynamic=True)
+    for n in (4, 5, 8):
+        both(lambda n=n: arguments(n), rtol=1e-4, atol=1e-5)
+    asked = [v for p in both.compiled.programs for v in p.traced.break_values]
+    assert all(not v.shape for v in asked)
+    assert any(p.room is not None for p in both.compiled.programs), explained(both.compiled)
 
 
 def test_counts_without_buckets_are_compiled_exactly():

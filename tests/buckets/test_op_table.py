@@ -1,0 +1,162 @@
+"""Every row of the op table at sizes that change: values and gradients in a bucket are those of the exact sizes.
+
+A sample of PyTorch is made larger along one of its sizes, wherever the size occurs. Padding is filled with NaN or 1e8.
+A row may be compiled exactly where it says why, and is never wrong.
+"""
+
+import random
+import re
+import warnings
+import zlib
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import jaxaot as ja
+from jaxaot.runtime import room
+from tests.ops import opdb
+from tests.runtime.sized import padding_with
+
+pytestmark = pytest.mark.oracle
+
+SIZES = (13, 16, 15)
+BUCKET = 16
+OPS = [op for op in opdb.in_scope() if opdb.find(op) is not None and op.name not in opdb.RANDOM]
+QUICK = {op.name for op in random.Random(0).sample(OPS, 8)}
+REASONS = (
+    "changes its size", "no rule", "is not like the program", "at the bucket", "where one has", "stays", "depends on",
+    "no size of it has changed", "the same at both", "differ", "has ",
+)  # fmt: skip
+
+
+def tensors_in(tree, found):
+    if isinstance(tree, torch.Tensor):
+        found.append(tree)
+    elif isinstance(tree, dict):
+        for value in tree.values():
+            tensors_in(value, found)
+    elif isinstance(tree, (list, tuple)):
+        for value in tree:
+            tensors_in(value, found)
+    return found
+
+
+def resized(tree, old, n):
+    """Returns a sample in which one size is another one: elements are repeated, so that indices stay in range."""
+    if isinstance(tree, torch.Tensor):
+        for dim, size in enumerate(tree.shape):
+            if size == old:
+                values = tree.detach().index_select(dim, torch.arange(n) % old)
+                if values.is_floating_point() or values.is_complex():
+                    values = values + 0.01 * torch.arange(n).reshape(
+                        [n if i == dim else 1 for i in range(values.dim())]
+                    )
+                tree = values.to(tree.dtype).requires_grad_(tree.requires_grad)
+        return tree
+    if isinstance(tree, dict):
+        return {key: resized(value, old, n) for key, value in tree.items()}
+    if isinstance(tree, (list, tuple)) and not hasattr(tree, "_fields"):
+        return type(tree)(resized(value, old, n) for value in tree)
+    return tree
+
+
+def outcome(call, sample, old, n, marks):
+    """Returns results and gradients of a call of a size."""
+    args, kwargs = resized((sample.input, *sample.args), old, n), resized(sample.kwargs, old, n)
+    leaves = []
+    args, kwargs = opdb.convert(args, leaves), opdb.convert(kwargs, leaves)
+    if marks:
+        for x in of_facade((args, kwargs)):
+            for dim, size in enumerate(x.shape):
+                if size == n:
+                    ja.mark_dynamic(x, dim, buckets=[BUCKET])
+    ja.manual_seed(0)
+    results = [r for r in opdb.flat_outputs(call(*args, **kwargs)) if isinstance(r, ja.Tensor)]
+    open_ = [r for r in results if r.requires_grad and r.grad_fn is not None and r.is_floating_point()]
+    values = [np.asarray(r.detach().resolve_conj().jax()) for r in results]
+    if open_ and leaves:
+        sum((r * r.detach().cos()).sum() for r in open_).backward()
+    return values, [None if x.grad is None else np.asarray(x.grad.jax()) for _, x in leaves]
+
+
+def of_facade(tree):
+    if isinstance(tree, ja.Tensor):
+        return [tree]
+    if isinstance(tree, dict):
+        tree = list(tree.values())
+    return [x for value in tree for x in of_facade(value)] if isinstance(tree, (list, tuple)) else []
+
+
+def is_finite(values):
+    return all(v is None or v.dtype.kind not in "fc" or np.isfinite(v).all() for v in values)
+
+
+def same(got, right):
+    assert len(got) == len(right)
+    for a, b in zip(got, right, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            assert (a.shape, a.dtype) == (b.shape, b.dtype)
+            scale = max(1.0, float(np.abs(b).max())) if b.size and b.dtype.kind in "fc" else 1.0
+            np.testing.assert_allclose(a, b, 2e-3, 5e-4 * scale)
+
+
+def is_free(op):
+    """Returns whether signs or phases of a result are open, or its values are not said."""
+    return op.name.startswith(("linalg.eig", "linalg.svd", "svd", "empty", "new_empty", "pca", "linalg.lstsq"))
+
+
+def try_sample(op, fn, sample, old):
+    """Returns "in a bucket", why not, or None if a size cannot be another one."""
+    exact = []
+    for n in SIZES:
+        try:
+            exact.append(outcome(fn, sample, old, n, False))
+        except Exception:
+            return None
+        if not is_finite(exact[-1][0]) or not is_finite(exact[-1][1]):
+            return None  # the padding of its own is not that of ours
+    compiled = ja.compile(fn)
+    for n, (values, grads) in zip(SIZES, exact, strict=True):
+        try:
+            got = outcome(compiled, sample, old, n, True)
+        except ja.errors.ConcretizationError:
+            return "has a number that Python asks for"
+        same(got[0], values)
+        same(got[1], grads)
+    if compiled.n_programs == 1 and compiled._sizes.fits:
+        return "in a bucket"
+    return "; ".join(compiled._sizes.refused.values()) or "runs eagerly"
+
+
+def check_op(op, n_samples=3):
+    fn, found = opdb.wrapped(op, opdb.find(op)), []
+    dtype = opdb.chosen_dtype(op)
+    is_differentiable = op.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
+    for sample in opdb.samples_of(op, is_differentiable, 12):
+        sizes = {n for x in tensors_in((sample.input, *sample.args, sample.kwargs), []) for n in x.shape if 2 <= n < 12}
+        for old in sorted(sizes, reverse=True)[:2]:
+            said = try_sample(op, fn, sample, old)
+            if said is not None:
+                found.append((opdb.shown(sample), old, said))
+        if len(found) >= n_samples:
+            break
+    return found
+
+
+@pytest.mark.parametrize(
+    "op",
+    [pytest.param(op, marks=() if op.name in QUICK else pytest.mark.slow) for op in OPS],
+    ids=opdb.full_name,
+)
+def test_op_at_three_sizes(op, monkeypatch):
+    if is_free(op):
+        return
+    odd = zlib.crc32(op.name.encode()) % 2
+    monkeypatch.setattr(room, "padded", padding_with(np.nan if odd else 1e8))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for shown, old, said in check_op(op):
+            assert said == "in a bucket" or re.search("|".join(REASONS), said), f"{shown}, {old}: {said}"
