@@ -11,7 +11,7 @@ import functools
 from typing import Any
 
 import jax
-from jax.sharding import AxisType
+from jax.sharding import AxisType, NamedSharding
 
 from jaxaot._jax import is_tracer, place_as_p
 
@@ -25,6 +25,14 @@ def are_several() -> bool:
 def is_spread(array: object) -> bool:
     """Returns whether a concrete array lies over several devices."""
     return isinstance(array, jax.Array) and not is_tracer(array) and len(array.sharding.device_set) > 1
+
+
+def placement_of(leaf: object) -> Any:
+    """Returns how an array lies over several devices, or the type of one would; None if it does not."""
+    if isinstance(leaf, jax.ShapeDtypeStruct):
+        sharding = leaf.sharding
+        return sharding if isinstance(sharding, NamedSharding) and sharding.mesh.size > 1 else None
+    return leaf.sharding if is_spread(leaf) else None  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def placed_like(x: object, like: object, leads: bool = True) -> Any:
