@@ -16,6 +16,7 @@ from jaxaot import settings as config
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import format_bytes
+from jaxaot.backend.cpu.options import gathering_by_layers
 from jaxaot.errors import ArgumentError
 from jaxaot.ir.meshes import mesh_of, on_mesh
 from jaxaot.ir.roofline import TARGETS, Target
@@ -199,7 +200,9 @@ def _compiled_on(mesh: Mesh, graph: ClosedJaxpr, name: str, shardings: Sequence[
     whole = NamedSharding(mesh, PartitionSpec())
     lain = [NamedSharding(mesh, s.spec) if isinstance(s, NamedSharding) else s or whole for s in shardings]
     specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=s) for a, s in zip(graph.in_avals, lain, strict=True)]
-    return jax.jit(jaxpr_as_fun(on_mesh(graph, mesh))).lower(*specs).compile()
+    several_gpus = mesh.size > 1 and mesh.devices.flat[0].platform in ("gpu", "cuda")
+    options = gathering_by_layers() if several_gpus else None
+    return jax.jit(jaxpr_as_fun(on_mesh(graph, mesh)), compiler_options=options).lower(*specs).compile()
 
 
 def placed_on(device: Any, tree: Any) -> Any:
