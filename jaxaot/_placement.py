@@ -7,7 +7,10 @@ placements. With one device nothing is done at all.
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -16,10 +19,27 @@ from jax.sharding import AxisType, NamedSharding
 from jaxaot._jax import is_tracer, place_as_p
 
 
-@functools.cache
 def are_several() -> bool:
-    """Returns whether there are several devices, counted over all processes."""
-    return jax.device_count() > 1
+    """Returns whether there are several devices, counted over all processes, or a graph is made for several."""
+    return _n_devices() > 1 or _is_for_several.get()
+
+
+@functools.cache
+def _n_devices() -> int:
+    return jax.device_count()
+
+
+_is_for_several = contextvars.ContextVar("for several devices", default=False)
+
+
+@contextlib.contextmanager
+def for_several() -> Iterator[None]:
+    """Has graphs be made as for several devices, which need not be there."""
+    token = _is_for_several.set(True)
+    try:
+        yield
+    finally:
+        _is_for_several.reset(token)
 
 
 def is_spread(array: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import re
@@ -14,6 +15,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from jaxaot import settings as config
 from jaxaot._jax import jaxpr_as_fun
+from jaxaot._placement import for_several, placement_of
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import format_bytes
 from jaxaot.backend.cpu.options import gathering_by_layers
@@ -169,6 +171,12 @@ def plan(
     call, arguments = as_function(fn, args)
     numbers = argnums if isinstance(argnums, int) else tuple(argnums)
     asked = Asked(backward, TARGETS[target], memory_budget, policy, numbers)
+    on_mesh_there = any(placement_of(leaf) is not None for leaf in jax.tree.leaves(arguments))
+    with for_several() if on_mesh_there else contextlib.nullcontext():
+        return _planned(call, arguments, asked, target)
+
+
+def _planned(call: Callable[..., Any], arguments: tuple[Any, ...], asked: Asked, target: str) -> DevicePlan:
     traced = traced_shapes(call, arguments, {})
     mesh = mesh_of(traced.shardings)
     n_devices = 1 if mesh is None else mesh.size
@@ -177,7 +185,7 @@ def plan(
     there = Mesh(devices.reshape(tuple(axes.values())), tuple(axes), axis_types=(AxisType.Auto,) * len(axes))
     with config.scoped(costs=target):
         expected = estimate(traced, asked).timeline()
-        parts = cut(differentiated(traced, asked), asked) if backward else None
+        parts = cut(differentiated(traced, asked), asked) if asked.backward else None
         name, held, peak = name_of(call), expected.held_bytes, expected.peak_bytes
         saved = 0 if parts is None else parts.plan.extra_bytes
         compiler = functools.partial(_compiled_on, there)
@@ -189,7 +197,7 @@ def plan(
             return DevicePlan(name, TARGETS[target], (), saved, held, peak, _first_line(str(error)), n_devices)
     programs = tuple(_program(side, compiled) for side, compiled in made.items())
     if n_devices > 1:  # how much of each value a device holds, the compiler says
-        saved = programs[0].output_bytes if backward else 0
+        saved = programs[0].output_bytes if asked.backward else 0
         held = programs[0].argument_bytes + programs[-1].output_bytes
     return DevicePlan(name, TARGETS[target], programs, saved, held, peak, None, n_devices)
 
@@ -201,7 +209,7 @@ def _compiled_on(mesh: Mesh, graph: ClosedJaxpr, name: str, shardings: Sequence[
     lain = [NamedSharding(mesh, s.spec) if isinstance(s, NamedSharding) else s or whole for s in shardings]
     specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=s) for a, s in zip(graph.in_avals, lain, strict=True)]
     several_gpus = mesh.size > 1 and mesh.devices.flat[0].platform in ("gpu", "cuda")
-    options = gathering_by_layers() if several_gpus else None
+    options = gathering_by_layers(mesh.size) if several_gpus else None
     return jax.jit(jaxpr_as_fun(on_mesh(graph, mesh)), compiler_options=options).lower(*specs).compile()
 
 

@@ -40,18 +40,23 @@ _NEWER_EMITTERS = "xla_cpu_use_fusion_emitters"
 
 
 _MOST_COMBINED_BYTES = 4 * 2**20
-_COMBINED_ON_GPUS = dict.fromkeys(
-    ("xla_gpu_all_gather_combine_threshold_bytes", "xla_gpu_reduce_scatter_combine_threshold_bytes"),
-    _MOST_COMBINED_BYTES,
-)
-"""On GPUs XLA would gather the parameters of all layers in one exchange, and scatter their gradients in one."""
 
 
-def gathering_by_layers(options: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Returns options under which XLA on GPUs combines small exchanges alone, together with those of the user."""
-    merged = dict(options or {})
+def gathering_by_layers(n_devices: int, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Returns options under which XLA on GPUs combines small exchanges alone, together with those of the user.
+
+    It would gather the parameters of all layers in one exchange, and scatter their gradients in one.
+
+    Args:
+      n_devices: How many devices exchange.
+      options: The user's.
+    """
+    limits = {
+        "xla_gpu_all_gather_combine_threshold_bytes": _MOST_COMBINED_BYTES,
+        "xla_gpu_reduce_scatter_combine_threshold_bytes": _MOST_COMBINED_BYTES // n_devices,  # counted by results
+    }
     given = os.environ.get("XLA_FLAGS", "")
-    return {**{name: n for name, n in _COMBINED_ON_GPUS.items() if name not in given}, **merged}
+    return {**{name: n for name, n in limits.items() if name not in given}, **(options or {})}
 
 
 def keeping_barriers(options: Mapping[str, Any] | None = None, platform: str | None = None) -> dict[str, Any]:
@@ -66,7 +71,7 @@ def keeping_barriers(options: Mapping[str, Any] | None = None, platform: str | N
     merged = dict(options or {})
     platform = platform or jax.default_backend()
     if platform in ("gpu", "cuda") and are_several():
-        return gathering_by_layers(merged)
+        return gathering_by_layers(jax.device_count(), merged)
     if platform != "cpu":
         return merged
     kept = _without(merged, "cse_barrier_expander")
