@@ -7,24 +7,52 @@ placements. With one device nothing is done at all.
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import jax
-from jax.sharding import AxisType
+from jax.sharding import AxisType, NamedSharding
 
 from jaxaot._jax import is_tracer, place_as_p
 
 
-@functools.cache
 def are_several() -> bool:
-    """Returns whether there are several devices, counted over all processes."""
-    return jax.device_count() > 1
+    """Returns whether there are several devices, counted over all processes, or a graph is made for several."""
+    return _n_devices() > 1 or _is_for_several.get()
+
+
+@functools.cache
+def _n_devices() -> int:
+    return jax.device_count()
+
+
+_is_for_several = contextvars.ContextVar("for several devices", default=False)
+
+
+@contextlib.contextmanager
+def for_several() -> Iterator[None]:
+    """Has graphs be made as for several devices, which need not be there."""
+    token = _is_for_several.set(True)
+    try:
+        yield
+    finally:
+        _is_for_several.reset(token)
 
 
 def is_spread(array: object) -> bool:
     """Returns whether a concrete array lies over several devices."""
     return isinstance(array, jax.Array) and not is_tracer(array) and len(array.sharding.device_set) > 1
+
+
+def placement_of(leaf: object) -> Any:
+    """Returns how an array lies over several devices, or the type of one would; None if it does not."""
+    if isinstance(leaf, jax.ShapeDtypeStruct):
+        sharding = leaf.sharding
+        return sharding if isinstance(sharding, NamedSharding) and sharding.mesh.size > 1 else None
+    return leaf.sharding if is_spread(leaf) else None  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def placed_like(x: object, like: object, leads: bool = True) -> Any:

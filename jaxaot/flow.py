@@ -6,6 +6,7 @@ compiler half, which sees neither, need not.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -30,6 +31,7 @@ from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan.alias import ArrayOutput
+from jaxaot.plan.spread import spread_of
 from jaxaot.plan.stages import Compiled, JointGraph, Partition, Traced
 from jaxaot.plan.timeline import Timeline
 from jaxaot.report.notebook import stage_html
@@ -66,7 +68,9 @@ def plain_joint_of(traced: Traced, argnums: int | Sequence[int] | None = None) -
     tensors, storages = traced.call.tensors, traced.call.storages
     refills = [tensors[storages[freed.storage].tensor].name for freed in traced.alias.refills]
     names, absent = traced.input_names, empty_inputs(traced)
-    return build_joint(traced.jaxpr, inputs, outputs, names=names, refill_names=refills, absent=absent)
+    joint = build_joint(traced.jaxpr, inputs, outputs, names=names, refill_names=refills, absent=absent)
+    spread = spread_of(traced.jaxpr.in_avals, traced.shardings, set(joint.differentiable_inputs))
+    return dataclasses.replace(joint, spread=spread)
 
 
 def array_arguments(traced: Traced, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:

@@ -8,6 +8,7 @@ from typing import Any as _Any
 
 from jaxaot._absent import missing_name as _missing_name
 from jaxaot._util import show_only_public as _show_only_public
+from jaxaot.distributed.accumulate import no_sync as no_sync
 from jaxaot.distributed.checkpoint import load as load
 from jaxaot.distributed.checkpoint import save as save
 from jaxaot.distributed.fsdp import MixedPrecisionPolicy as MixedPrecisionPolicy

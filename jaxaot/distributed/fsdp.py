@@ -91,7 +91,7 @@ def fully_shard(
                 p.data = from_jax(jax.device_put(array_of(detach(p)), target))
                 if p.grad is not None:
                     p.grad = from_jax(jax.device_put(array_of(p.grad), target))
-    _Unit(module, entries, mesh, axis, mp_policy or MixedPrecisionPolicy())
+    Unit(module, entries, mesh, axis, mp_policy or MixedPrecisionPolicy())
     return module
 
 
@@ -171,6 +171,11 @@ def _own_parameters(module: Module) -> Iterator[tuple[Module, str, Tensor]]:
 _UNIT = "_fsdp_unit"
 
 
+def unit_of(module: Module) -> Unit | None:
+    """Returns the unit that `fully_shard` made of a module; None if it did not."""
+    return vars(module).get(_UNIT)
+
+
 def _gathered_tensor(x: Tensor, whole: NamedSharding, dtype: object = None) -> Tensor:
     """Returns the whole of a sharded tensor, of which the tape keeps the part."""
     source = x if dtype is None else x.to(dtype)
@@ -183,12 +188,21 @@ def _gathered_tensor(x: Tensor, whole: NamedSharding, dtype: object = None) -> T
     return made
 
 
-class _Unit:
-    """What `fully_shard` adds to a module: it is called before and after `forward`."""
+class Unit:
+    """What `fully_shard` adds to a module: it is called before and after `forward`.
+
+    Attributes:
+      entries: Its parameters: who holds each, under which name, the parameter, and where the whole lies.
+      mesh: The mesh.
+      axis: The axis of the mesh that they are sharded over.
+      dtype: In which they are gathered; None for their own.
+      is_idle: Whether it does nothing for now.
+    """
 
     def __init__(self, module: Module, entries: list[Any], mesh: Mesh, axis: str, policy: MixedPrecisionPolicy):
         self.entries = [(owner, name, p, _whole(p, mesh, axis)) for owner, name, p in entries]
-        self.dtype = policy.param_dtype
+        self.mesh, self.axis, self.dtype = mesh, axis, policy.param_dtype
+        self.is_idle = False  # under `no_sync`, which gathers by itself
         self.entered: list[Any] = []
         vars(module)[_UNIT] = self
         module.register_forward_pre_hook(self.before, prepend=True)
@@ -196,6 +210,8 @@ class _Unit:
 
     def before(self, module: Module, args: object) -> None:
         del module, args
+        if self.is_idle:
+            return
         made: dict[int, Tensor] = {}
         for owner, name, p, whole in self.entries:
             if id(p) not in made:

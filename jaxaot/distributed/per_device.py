@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxaot.api import trace
 from jaxaot.runtime.compiled import CompiledFunction
-from jaxaot.runtime.on_devices import DeviceProgram, device_program, programs_on_devices
+from jaxaot.runtime.on_devices import DeviceProgram, device_program, device_programs
 
 
 def per_device(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> dict[str, DeviceProgram]:
@@ -28,6 +28,6 @@ def per_device(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> dict[
         return {"program": device_program(fn.lower(*args, **kwargs).compile())}  # pyright: ignore[reportFunctionMemberAccess]
     traced = trace(fn, *args, **kwargs)
     if not traced.needs_backward:
-        return programs_on_devices(traced, None)
+        return device_programs(traced, None)
     cut = fn._inspect.cut if isinstance(fn, CompiledFunction) else lambda traced: traced.joint().partition()
-    return programs_on_devices(traced, cut(traced))
+    return device_programs(traced, cut(traced))

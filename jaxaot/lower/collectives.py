@@ -1,4 +1,8 @@
-"""What the devices of a program exchange, read from its HLO."""
+"""What the devices of a program exchange, read from its HLO.
+
+On TPUs a reduce-scatter is a fusion of an all-reduce and a slice, and an exchange beside which something is computed
+stands in several fusions that share a channel.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from jaxaot._util import format_bytes
 
@@ -14,6 +19,8 @@ _KINDS = ("all-gather", "all-reduce", "reduce-scatter", "all-to-all", "collectiv
 _LINE = re.compile(rf"= (?P<type>.*?) (?P<kind>{'|'.join(_KINDS)})(?P<start>-start)?\(")
 _SHAPE = re.compile(r"([a-z]+\d*[a-z0-9]*)\[([\d,]*)\]")
 _NAME = re.compile(r'op_name="([^"]*)"')
+_CHANNEL = re.compile(r"channel_id=(\d+)")
+_HEAD = re.compile(r"(?:ENTRY )?%(?P<name>[\w.-]+) \(.*\) -> (?P<type>.*) \{$")
 _BITS = {"pred": 8}
 
 
@@ -41,16 +48,34 @@ def collectives(hlo: str) -> tuple[Collective, ...]:
       hlo: The text of the program after XLA's optimization.
     """
     found = []
+    name_of_body, type_of_body = "", ""
+    known: set[Any] = set()
     for line in hlo.splitlines():
+        head = _HEAD.match(line)
+        if head is not None:
+            name_of_body, type_of_body = head["name"], head["type"]
         match = _LINE.search(line)
         if match is None:
             continue
+        if name_of_body.startswith("all-reduce-scatter"):  # how TPUs write a reduce-scatter
+            found.append(Collective("reduce-scatter", _total(type_of_body)))
+            continue
+        if name_of_body.startswith(("fused_computation", "async_collective_fusion")):  # a TPU's, cut into several parts
+            channel = _CHANNEL.search(line)
+            part = match["kind"], channel and channel[1]
+            if part in known:
+                continue
+            known.add(part)
         sizes = [_nbytes(kind, dims) for kind, dims in _SHAPE.findall(match["type"])]
         is_pair = match["start"] is not None and len(sizes) > 1  # of operands and results
         name = _NAME.search(line)
         total = sum(sizes[len(sizes) // 2 :]) if is_pair else sum(sizes)
         found.append(Collective(match["kind"], total, "" if name is None else name[1]))
     return tuple(found)
+
+
+def _total(types: str) -> int:
+    return sum(_nbytes(kind, dims) for kind, dims in _SHAPE.findall(types))
 
 
 def _nbytes(kind: str, dims: str) -> int:

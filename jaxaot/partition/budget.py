@@ -85,12 +85,13 @@ class Share:
     is_looser: bool = False
 
 
-def parse_budget(budget: float | str | None, save_all_bytes: int) -> int:
-    """Returns a budget of what is saved, in bytes.
+def parse_budget(budget: float | str | None, save_all_bytes: int, n_devices: int = 1) -> int:
+    """Returns a budget of what is saved, in bytes of all devices together.
 
     Args:
       budget: A fraction of `save_all_bytes` between 0 and 1, or a text such as `"512MiB"`, `"1.5 GB"` or `"40%"`.
       save_all_bytes: What saving everything would weigh.
+      n_devices: Over how many devices values are spread, each of which may hold as many bytes as the budget says.
 
     Raises:
       BudgetError: If it is none of these.
@@ -102,7 +103,7 @@ def parse_budget(budget: float | str | None, save_all_bytes: int) -> int:
             if unit == "%" and number <= 100:
                 return math.floor(number / 100 * save_all_bytes)
             if unit in _UNITS and math.isfinite(number):
-                return math.floor(number * _UNITS[unit])
+                return math.floor(number * _UNITS[unit]) * n_devices
     elif isinstance(budget, int | float) and not isinstance(budget, bool):
         if 0 <= budget <= 1:
             return math.floor(budget * save_all_bytes)

@@ -244,7 +244,7 @@ class Cutter:
         if fit is not None:
             return self._fitting(fit)
         assert not isinstance(memory_budget, Fit)
-        return self.within(parse_budget(memory_budget, self.save_all[1]))
+        return self.within(parse_budget(memory_budget, self.save_all[1], self.joint.spread.n_devices))
 
     def _faster(self, parts: Partition, solution: Solution) -> Partition:
         """Returns the fastest cut that takes no more memory than the minimum cut, saved or, by estimate, in all.
@@ -339,6 +339,8 @@ class Cutter:
         Raises:
           BudgetError: If there is none.
         """
+        limit, spread = fit.bytes, self.joint.spread
+        fit = dataclasses.replace(fit, bytes=spread.of_all(limit))
         tried = [self._fastest_fitting(fit), self._lean._fastest_fitting(fit)]
         found = [parts for parts, peak in tried if peak <= fit.bytes]
         if found:
@@ -346,8 +348,9 @@ class Cutter:
         leanest, least = min(tried, key=lambda pair: pair[1])
         if fit.is_measured:
             return leanest
+        least = spread.of_one(least)
         raise BudgetError(
-            f"The function does not fit in {format_bytes(fit.bytes)}: even with all that can be recomputed it "
+            f"The function does not fit in {format_bytes(limit)}: even with all that can be recomputed it "
             f"needs about {format_bytes(least)} for inputs, outputs, what is saved and temporaries. Write "
             f"`memory_budget='fit:{least}B'` or more, or make the batch smaller."
         )

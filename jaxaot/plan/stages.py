@@ -38,6 +38,7 @@ from jaxaot.plan.saved import (
     is_saved,
 )
 from jaxaot.plan.signature import Signature, make_signature
+from jaxaot.plan.spread import ON_ONE_DEVICE, Spread
 from jaxaot.plan.timeline import Timeline
 from jaxaot.plan.world import OutsideObject, WorldPlan
 
@@ -189,6 +190,7 @@ class JointGraph:
       regions: The regions of the forward that `ja.checkpoint` and `jax.checkpoint` marked.
       names: The names that `checkpoint_name` gave in the forward.
       passed: What passes did to it, one line for each.
+      spread: Over how many devices its values lie.
     """
 
     jaxpr: Any
@@ -198,6 +200,7 @@ class JointGraph:
     regions: tuple[Region, ...] = ()
     names: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()
+    spread: Spread = ON_ONE_DEVICE
 
     @property
     def n_primals(self) -> int:
@@ -246,7 +249,7 @@ class JointGraph:
         Args:
           policy: Name of a policy or one itself; by default the setting in force.
           memory_budget: `None`, a fraction of what `save_all` keeps, bytes such as `"512MiB"`, or the memory that
-            everything has to fit in, such as `"fit:16GiB"`.
+            everything has to fit in, such as `"fit:16GiB"`. Bytes are of one device.
 
         Raises:
           PolicyError: If there is no such policy, or if what it says cannot be done.

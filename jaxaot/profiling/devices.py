@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import importlib.util
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -17,11 +18,11 @@ from jax.experimental import topologies
 
 from jaxaot.errors import ArgumentError, CompilerError, MissingExtraError
 
-_TPUS = {
-    "v4": ("v4:2x2x1", "v4-8"), "v5e": ("v5e:2x2", "v5litepod-4"), "v5p": ("v5p:2x2x1", "v5p-8"),
-    "v6e": ("v6e:2x2", "v6e-4"), "tpu7x": ("tpu7x:2x2x1", "tpu7x-8"),
-}  # fmt: skip
-"""For each kind of TPU a topology that there is, and the type of machine that has it."""
+_TPUS = {"v4": "v4-8", "v5e": "v5litepod-4", "v5p": "v5p-8", "v6e": "v6e-4", "tpu7x": "tpu7x-8"}
+"""For each kind of TPU a type of machine that has it."""
+
+_PLANES, _CUBES = {4: "2x2", 8: "2x4", 16: "4x4"}, {4: "2x2x1", 8: "2x2x2", 16: "2x2x4"}
+"""For numbers of chips how they are connected, in a plane or in three dimensions."""
 
 _GPU_FLAGS = "--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false"
 
@@ -86,6 +87,21 @@ def absent_device(kind: str) -> Any:
       MissingExtraError: If its compiler is not installed.
       CompilerError: If its compiler refuses it.
     """
+    return absent_devices(kind, 1)[0]
+
+
+def absent_devices(kind: str, n: int) -> Sequence[Any]:
+    """Returns devices that are not there and are connected, to compile for.
+
+    Args:
+      kind: One of `KINDS`.
+      n: How many.
+
+    Raises:
+      ArgumentError: If there is none of that name, or not as many.
+      MissingExtraError: If its compiler is not installed.
+      CompilerError: If its compiler refuses it.
+    """
     if kind not in KINDS:
         raise ArgumentError(f"There is no device {kind!r} to compile for. There are: {', '.join(KINDS)}.")
     package, extra = ("libtpu", "tpu-plan") if kind in _TPUS else ("jax_cuda12_plugin", "gpu-plan")
@@ -94,8 +110,13 @@ def absent_device(kind: str) -> Any:
             f'The compiler for {kind} is not installed. Install it with `pip install "jaxaot[{extra}]"`; it runs '
             f"without the device. `ja.profile(fn, *args, target={kind!r})` estimates from shapes, without it."
         )
+    if kind in _TPUS and n > 1 and n not in _PLANES:
+        raise ArgumentError(
+            f"{kind} comes in groups of {', '.join(map(str, _PLANES))}, and the mesh of the arguments has {n} devices. "
+            "Place them on a mesh of as many, which may be a `jax.sharding.AbstractMesh`."
+        )
     try:
-        return _device(kind)
+        return _devices(kind, n)
     except (jax.errors.JaxRuntimeError, RuntimeError, ValueError, NotImplementedError) as error:
         raise CompilerError(
             f"The compiler for {kind} that is installed does not take it: {str(error).splitlines()[0]}"
@@ -103,15 +124,14 @@ def absent_device(kind: str) -> Any:
 
 
 @functools.cache
-def _device(kind: str) -> Any:
+def _devices(kind: str, n: int) -> Sequence[Any]:
     if kind in _GPUS:
         if "xla_gpu_autotune_level" not in os.environ.get("XLA_FLAGS", ""):
             os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_GPU_FLAGS}"  # no device to tune on
         gpu = _GPUS[kind].text
-        found = topologies.get_topology_desc(kind, platform="cuda", target_config=gpu, topology="1x1x1")
-    else:
-        name, machine = _TPUS[kind]
-        os.environ |= {"TPU_SKIP_MDS_QUERY": "1", "TPU_WORKER_HOSTNAMES": "localhost"}
-        os.environ.setdefault("TPU_ACCELERATOR_TYPE", machine)
-        found = topologies.get_topology_desc(name, platform="tpu")
-    return found.devices[0]
+        return topologies.get_topology_desc(kind, platform="cuda", target_config=gpu, topology=f"1x1x{n}").devices
+    os.environ |= {"TPU_SKIP_MDS_QUERY": "1", "TPU_WORKER_HOSTNAMES": "localhost"}
+    os.environ.setdefault("TPU_ACCELERATOR_TYPE", _TPUS[kind])
+    shapes = _PLANES if kind in ("v5e", "v6e") else _CUBES
+    found = topologies.get_topology_desc(f"{kind}:{shapes[max(4, n)]}", platform="tpu")
+    return found.devices

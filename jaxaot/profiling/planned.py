@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from jaxaot import settings as config
 from jaxaot._jax import jaxpr_as_fun
+from jaxaot._placement import for_several, placement_of
+from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import format_bytes
+from jaxaot.backend.cpu.options import gathering_by_layers
 from jaxaot.errors import ArgumentError
+from jaxaot.ir.meshes import mesh_of, on_mesh
 from jaxaot.ir.roofline import TARGETS, Target
+from jaxaot.lower.collectives import Collective, collectives, collectives_text
 from jaxaot.partition.budget import check_budget, parse_size
 from jaxaot.partition.policies import get_policy
-from jaxaot.passes.prepare import prepare_backward, prepare_forward
-from jaxaot.plan.stages import Partition
 from jaxaot.profiling.arguments import check_shapes, require_function
-from jaxaot.profiling.devices import absent_device
+from jaxaot.profiling.devices import absent_device, absent_devices
 from jaxaot.profiling.modules import as_function
 from jaxaot.profiling.profile import Asked, cut, differentiated, estimate, name_of, traced_shapes
+from jaxaot.runtime.on_devices import programs_on_devices
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +43,7 @@ class Program:
       temporary_bytes: What it takes besides while it runs.
       host_bytes: What it takes of the memory of the host.
       flops: FLOPs as the compiler counts them; None if it does not say.
+      collectives: What the device exchanges with others.
     """
 
     name: str
@@ -45,6 +52,7 @@ class Program:
     temporary_bytes: int
     host_bytes: int
     flops: float | None
+    collectives: tuple[Collective, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -57,8 +65,10 @@ class DevicePlan:
       programs: The programs that its compiler made: a forward, and a backward if there is one.
       saved_bytes: What the forward keeps for the backward, besides inputs and results.
       held_bytes: What inputs and results take, which are in use throughout.
-      estimated_bytes: The most that is in use at any time by the estimate from shapes, as `ja.profile` has it.
+      estimated_bytes: The most that is in use at any time by the estimate from shapes, as `ja.profile` has it; of all
+        devices together.
       refused: What the compiler says if the function does not fit into the device's memory; else None.
+      n_devices: Over how many devices the arguments lie; all else is of one of them.
     """
 
     name: str
@@ -68,6 +78,7 @@ class DevicePlan:
     held_bytes: int
     estimated_bytes: int
     refused: str | None = None
+    n_devices: int = 1
 
     @property
     def peak_bytes(self) -> int | None:
@@ -91,11 +102,14 @@ class DevicePlan:
         return f"<DevicePlan of {self.name} for {self.target.name}>"
 
     def __str__(self) -> str:
-        estimate = f"estimated from shapes: {format_bytes(self.estimated_bytes)}"
+        several = self.n_devices > 1
+        of_all = f", {self.n_devices} devices together" if several else ""
+        estimate = f"estimated from shapes{of_all}: {format_bytes(self.estimated_bytes)}"
         if self.peak_bytes is None:
             return f"{self.name} does not fit on {self.target.name}: {self.refused}\n{estimate}"
+        where = f"{self.n_devices} of {self.target.name}, each" if several else self.target.name
         lines = [
-            f"{self.name} compiled for {self.target.name}: at most {format_bytes(self.peak_bytes)} in use, of which "
+            f"{self.name} compiled for {where}: at most {format_bytes(self.peak_bytes)} in use, of which "
             f"{format_bytes(self.held_bytes)} inputs and results, {format_bytes(self.saved_bytes)} kept for the "
             "backward"
         ]
@@ -103,6 +117,7 @@ class DevicePlan:
             f"  {program.name}: {format_bytes(program.temporary_bytes)} temporary, "
             f"{format_bytes(program.argument_bytes)} in, {format_bytes(program.output_bytes)} out"
             + (f", {format_bytes(program.host_bytes)} on the host" if program.host_bytes else "")
+            + "".join(f"\n    {line}" for line in collectives_text(program.collectives).split("\n") if several)
             for program in self.programs
         ]
         return "\n".join([*lines, estimate])
@@ -122,11 +137,12 @@ def plan(
 
         print(ja.plan(loss, params, batch, target="v5e", memory_budget=0.3))
 
-    Forward and backward are compiled apart, as `ja.compile` does. Nothing is run.
+    Forward and backward are compiled apart, as `ja.compile` does. Nothing is run. If arguments, parameters or types lie
+    on a mesh of several devices, it is compiled for as many, and everything is said of one of them.
 
     Args:
       fn: A function or a module, as `ja.profile` takes it.
-      *args: Its arguments, or their types.
+      *args: Its arguments, or their types. The mesh of a type may be a `jax.sharding.AbstractMesh`.
       target: `"v4"`, `"v5e"`, `"v5p"`, `"v6e"`, `"tpu7x"`, `"a100"`, `"h100"` or `"h200"`.
       backward: Whether it is differentiated.
       memory_budget: The most that may be kept for the backward.
@@ -135,7 +151,8 @@ def plan(
 
     Raises:
       MissingExtraError: If the compiler is not installed: `pip install "jaxaot[tpu-plan]"` or `"jaxaot[gpu-plan]"`.
-      ArgumentError: If there is no such device.
+      ArgumentError: If there is no such device, or not as many.
+      PlacementError: If the arguments lie on several meshes.
       CompilerError: If the compiler cannot compile it.
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read or met.
@@ -149,34 +166,51 @@ def plan(
     check_budget(memory_budget)
     if policy is not None:
         get_policy(policy)
-    device = absent_device(target)
+    absent_device(target)  # says what is wrong before anything is traced
     check_shapes(args, "ja.plan")
     call, arguments = as_function(fn, args)
     numbers = argnums if isinstance(argnums, int) else tuple(argnums)
     asked = Asked(backward, TARGETS[target], memory_budget, policy, numbers)
+    on_mesh_there = any(placement_of(leaf) is not None for leaf in jax.tree.leaves(arguments))
+    with for_several() if on_mesh_there else contextlib.nullcontext():
+        return _planned(call, arguments, asked, target)
+
+
+def _planned(call: Callable[..., Any], arguments: tuple[Any, ...], asked: Asked, target: str) -> DevicePlan:
     traced = traced_shapes(call, arguments, {})
+    mesh = mesh_of(traced.shardings)
+    n_devices = 1 if mesh is None else mesh.size
+    devices = np.array(absent_devices(target, n_devices)[:n_devices])
+    axes = {"x": 1} if mesh is None else dict(mesh.shape)
+    there = Mesh(devices.reshape(tuple(axes.values())), tuple(axes), axis_types=(AxisType.Auto,) * len(axes))
     with config.scoped(costs=target):
         expected = estimate(traced, asked).timeline()
-        if backward:
-            parts = cut(differentiated(traced, asked), asked)
-            graphs, saved = _graphs_of(parts), parts.plan.extra_bytes
-        else:
-            graphs, saved = {"forward": prepare_forward(traced.jaxpr)}, 0
-    name, held, peak = name_of(call), expected.held_bytes, expected.peak_bytes
-    programs = []
-    for side, graph in graphs.items():
+        parts = cut(differentiated(traced, asked), asked) if asked.backward else None
+        name, held, peak = name_of(call), expected.held_bytes, expected.peak_bytes
+        saved = 0 if parts is None else parts.plan.extra_bytes
+        compiler = functools.partial(_compiled_on, there)
         try:
-            programs.append(_program(side, compiled_for(device, jaxpr_as_fun(graph), graph.in_avals)))
+            made = programs_on_devices(traced, parts, compiler)
         except jax.errors.JaxRuntimeError as error:
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise
-            return DevicePlan(name, TARGETS[target], (), saved, held, peak, _first_line(str(error)))
-    return DevicePlan(name, TARGETS[target], tuple(programs), saved, held, peak)
+            return DevicePlan(name, TARGETS[target], (), saved, held, peak, _first_line(str(error)), n_devices)
+    programs = tuple(_program(side, compiled) for side, compiled in made.items())
+    if n_devices > 1:  # how much of each value a device holds, the compiler says
+        saved = programs[0].output_bytes if asked.backward else 0
+        held = programs[0].argument_bytes + programs[-1].output_bytes
+    return DevicePlan(name, TARGETS[target], programs, saved, held, peak, None, n_devices)
 
 
-def _graphs_of(parts: Partition) -> dict[str, Any]:
-    backward = prepare_backward(parts.backward, len(parts.plan.residuals))
-    return {"forward": prepare_forward(parts.forward), "backward": backward}
+def _compiled_on(mesh: Mesh, graph: ClosedJaxpr, name: str, shardings: Sequence[Any]) -> Any:
+    """Returns a graph compiled for the devices of a mesh; what lies on none is on all of them."""
+    del name
+    whole = NamedSharding(mesh, PartitionSpec())
+    lain = [NamedSharding(mesh, s.spec) if isinstance(s, NamedSharding) else s or whole for s in shardings]
+    specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=s) for a, s in zip(graph.in_avals, lain, strict=True)]
+    several_gpus = mesh.size > 1 and mesh.devices.flat[0].platform in ("gpu", "cuda")
+    options = gathering_by_layers(mesh.size) if several_gpus else None
+    return jax.jit(jaxpr_as_fun(on_mesh(graph, mesh)), compiler_options=options).lower(*specs).compile()
 
 
 def placed_on(device: Any, tree: Any) -> Any:
@@ -210,6 +244,7 @@ def _program(name: str, compiled: Any) -> Program:
         int(memory.temp_size_in_bytes),
         int(getattr(memory, "host_temp_size_in_bytes", 0)) + int(getattr(memory, "host_output_size_in_bytes", 0)),
         flops,
+        collectives(compiled.as_text()),
     )
 
 

@@ -20,7 +20,7 @@ from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.report.build import Sources, changes_of, part_of, part_of_graph, parts_inside
 from jaxaot.report.record import Report, Section
-from jaxaot.runtime.on_devices import programs_on_devices
+from jaxaot.runtime.on_devices import device_programs
 from jaxaot.runtime.program import Program, forward_graph
 
 _GRAPHS, _PARTITION, _CACHE = map(logger_of, ("graphs", "partition", "cache"))
@@ -93,7 +93,7 @@ def report_on(
         sections += _segments(traced, partition)
     exchanges: list[str] = []
     if any(sharding is not None for sharding in traced.shardings) and not traced.break_values:
-        exchanges = [f"{title}: {program}" for title, program in programs_on_devices(traced, partition).items()]
+        exchanges = [f"{title}: {program}" for title, program in device_programs(traced, partition).items()]
     return Report(
         name, kind, jax.default_backend(), changes_of(traced, fn), tuple(passes), tuple(exchanges), tuple(programs),
         tuple(parts), tuple(sections), sources.read(), hints,

@@ -9,6 +9,7 @@ from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.budget import Fit
 from jaxaot.partition.fitting import Asked, Cuts, find_program
 from jaxaot.plan.stages import JointGraph, Partition
+from jaxaot.runtime.on_devices import programs_on_devices
 from jaxaot.runtime.program import Program
 
 
@@ -42,13 +43,21 @@ def fitting_program(
 
 
 def peak_bytes(program: Program) -> int | None:
-    """Returns what a call and its backward take at most, as the compiler measures it; None if it does not say."""
+    """Returns what a call and its backward take at most on a device, as the compiler measures it.
+
+    None if it does not say.
+    """
     forward, backward = program.executables["forward"], program.executables.get("backward")
     if program.partition is None or backward is None or not hasattr(forward, "memory_analysis"):
         return None
-    there, back = forward.memory_analysis(), backward.memory_analysis()
+    if any(sharding is not None for sharding in program.traced.shardings):
+        compiled = programs_on_devices(program.traced, program.partition)
+        there, back = (compiled[name].memory_analysis() for name in ("forward", "backward"))
+        cotangents = 0  # as large as outputs, which are counted
+    else:
+        there, back = forward.memory_analysis(), backward.memory_analysis()
+        cotangents = sum(map(aval_bytes, program.partition.backward.in_avals[len(program.partition.plan.residuals) :]))
     if there is None or back is None:
         return None
     kept = there.argument_size_in_bytes + there.output_size_in_bytes
-    cotangents = sum(map(aval_bytes, program.partition.backward.in_avals[len(program.partition.plan.residuals) :]))
     return kept + max(there.temp_size_in_bytes, cotangents + back.output_size_in_bytes + back.temp_size_in_bytes)

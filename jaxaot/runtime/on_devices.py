@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
 from jaxaot._util import format_bytes
@@ -49,17 +50,32 @@ def device_program(compiled: Any) -> DeviceProgram:
     return DeviceProgram(collectives(hlo), memory.argument_size_in_bytes, n_outputs, memory.temp_size_in_bytes, hlo)
 
 
-def programs_on_devices(traced: Traced, partition: Partition | None) -> dict[str, DeviceProgram]:
+def device_programs(traced: Traced, partition: Partition | None) -> dict[str, DeviceProgram]:
+    """Returns what one device does in the programs of a function; arguments as of `programs_on_devices`."""
+    return {name: device_program(compiled) for name, compiled in programs_on_devices(traced, partition).items()}
+
+
+def _compiled_here(graph: Any, name: str, shardings: Sequence[Any]) -> Any:
+    return Executable(graph, (), name).compiled_for(shardings)
+
+
+def programs_on_devices(
+    traced: Traced, partition: Partition | None, compiled: Callable[..., Any] = _compiled_here
+) -> dict[str, Any]:
     """Returns the programs of a function for arguments that lie as those did that it was traced with.
 
     Args:
       traced: The function.
       partition: Its forward and backward; None if no gradient flows.
+      compiled: Takes a graph, its name and how its inputs lie to a `jax.stages.Compiled`.
+
+    Returns:
+      Name → `jax.stages.Compiled`.
     """
     empty = set(empty_inputs(traced))
     given = [sharding for i, sharding in enumerate(traced.shardings) if i not in empty]
-    forward = Executable(prepare_forward(forward_graph(traced, partition)), (), "forward").compiled_for(given)
-    found = {"forward": device_program(forward)}
+    forward = compiled(prepare_forward(forward_graph(traced, partition)), "forward", given)
+    found = {"forward": forward}
     if partition is None:
         return found
     made, n_outputs = forward.output_shardings, partition.joint.n_outputs
@@ -81,5 +97,4 @@ def programs_on_devices(traced: Traced, partition: Partition | None) -> dict[str
     cotangents = [made[i] for i in partition.joint.differentiable_outputs]
     graph = prepare_backward(partition.backward, len(partition.plan.residuals), absent)
     passed = [sharding for i, sharding in enumerate(kept) if i not in absent]
-    backward = Executable(graph, (), "backward").compiled_for([*passed, *cotangents])
-    return {**found, "backward": device_program(backward)}
+    return {**found, "backward": compiled(graph, "backward", [*passed, *cotangents])}

@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxaot import settings
 from jaxaot._jax import canonical_dtype, is_tracer, trace_level
-from jaxaot._placement import is_spread
+from jaxaot._placement import placement_of
 from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef
 from jaxaot.errors import EagerOnlyError, StaticArgumentError, TraceError, UnreachableTensorError
@@ -474,8 +474,8 @@ def _finish(
     lain: list[Any] = [None] * len(jaxpr.in_avals)
     given = [(s.graph_input, trace.storages[i][1]["array"]) for s, i in zip(storages, storage_ids, strict=True)]
     for place, array in (*given, *((position[k], leaves[o[1]]) for k, o in values)):
-        if place is not None and is_spread(array):
-            lain[place] = array.sharding
+        if place is not None:
+            lain[place] = placement_of(array)
     return Traced(
         jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events, is_abstract,
         tuple(lain),

@@ -5,6 +5,8 @@ convolutions of images in single precision to YNN, which computes them on one co
 of the time that a small kernel takes to compile is what the newer emitters of fusions prepare, where the older ones
 make code that is as fast for a few thousand elements. `algsimp`, its simplifier of algebra, takes `log(exp(x))` for
 `x`; and it leaves out conversions to a half and back. JAX takes options at the outermost `jit` only.
+
+With several devices XLA on CPU and GPUs would combine the exchanges of all layers into one.
 """
 
 from __future__ import annotations
@@ -37,6 +39,26 @@ _ALL_CORES = "xla_cpu_multi_thread_eigen"
 _NEWER_EMITTERS = "xla_cpu_use_fusion_emitters"
 
 
+_MOST_COMBINED_BYTES = 4 * 2**20
+
+
+def gathering_by_layers(n_devices: int, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Returns options under which XLA on GPUs combines small exchanges alone, together with those of the user.
+
+    It would gather the parameters of all layers in one exchange, and scatter their gradients in one.
+
+    Args:
+      n_devices: How many devices exchange.
+      options: The user's.
+    """
+    limits = {
+        "xla_gpu_all_gather_combine_threshold_bytes": _MOST_COMBINED_BYTES,
+        "xla_gpu_reduce_scatter_combine_threshold_bytes": _MOST_COMBINED_BYTES // n_devices,  # counted by results
+    }
+    given = os.environ.get("XLA_FLAGS", "")
+    return {**{name: n for name, n in limits.items() if name not in given}, **(options or {})}
+
+
 def keeping_barriers(options: Mapping[str, Any] | None = None, platform: str | None = None) -> dict[str, Any]:
     """Returns options under which XLA keeps barriers, together with those of the user.
 
@@ -47,7 +69,10 @@ def keeping_barriers(options: Mapping[str, Any] | None = None, platform: str | N
       platform: Where the program runs; by default on the default backend.
     """
     merged = dict(options or {})
-    if (platform or jax.default_backend()) != "cpu":
+    platform = platform or jax.default_backend()
+    if platform in ("gpu", "cuda") and are_several():
+        return gathering_by_layers(jax.device_count(), merged)
+    if platform != "cpu":
         return merged
     kept = _without(merged, "cse_barrier_expander")
     return _without(kept, _COMBINER) if are_several() else kept
