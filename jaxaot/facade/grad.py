@@ -41,6 +41,7 @@ from jaxaot.facade.stretch import values_of
 from jaxaot.facade.subclass import SUBCLASSES, holds_subclass
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.wrapper_gradients import gradient_of, opened_inputs, opened_roots
+from jaxaot.facade.wrapper_hooks import call_together
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.ops.promotion import is_complex
 from jaxaot.ops.table import lookup
@@ -71,7 +72,7 @@ def _add(a: Array, b: Array) -> Any:
     return add_arrays(a, b)
 
 
-_ONE_BY_ONE = Calls(_add, call_node_hooks, call_prehooks, call_post_hooks)
+_ONE_BY_ONE = Calls(_add, call_node_hooks, call_prehooks, call_post_hooks, call_together)
 _FUSED = _ONE_BY_ONE._replace(run_fused=run_fused)
 
 

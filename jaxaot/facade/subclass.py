@@ -221,6 +221,15 @@ def like(wrapper: Tensor, inner: Sequence[Any]) -> Any:
     return put_together(type(wrapper), take_apart(wrapper)[1], inner)
 
 
+def shell_of(value: Any) -> Callable[[Iterator[Any]], Any]:
+    """Returns what makes a tensor of a kind out of the next ones of some with memory, without keeping the tensor."""
+    if not is_wrapper(value):
+        return next
+    cls, (inner, frame) = type(value), take_apart(value)
+    parts = [shell_of(child) for child in inner]
+    return lambda leaves: put_together(cls, frame, [part(leaves) for part in parts])
+
+
 def leaves_of(value: Any, within: tuple[int, ...] = ()) -> Iterator[Tensor]:
     """Yields the tensors with memory of their own that a tensor is made of: itself, if it is no wrapper.
 
