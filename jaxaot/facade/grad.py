@@ -18,7 +18,6 @@ from jaxaot.errors import (
     NoGradPathError,
     NoInputsError,
     ShapeMismatchError,
-    SubclassError,
     TensorTypeError,
     TensorValueError,
     UnusedInputError,
@@ -407,10 +406,8 @@ def _of_wrappers(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Returns gradients where wrappers are among the tensors: those of inner tensors, put together again."""
     if is_batched:
-        raise SubclassError(
-            "`is_grads_batched=True` maps plain tensors, and a tensor that is made of inner tensors was passed. Call "
-            "`ja.autograd.grad` for one cotangent after the other."
-        )
+        options = allow_unused, materialize_grads
+        return _batched(outputs, inputs, cotangents, retain_graph, create_graph, *options)
     roots, given = opened_roots(outputs, cotangents)
     leaves = opened_inputs(inputs)
     gradients = grad(roots, leaves, given, retain_graph, create_graph, True, False)
@@ -469,6 +466,8 @@ def _mapped(
     Hooks may keep what they see, and a custom backward may ask for values, so these run once for each index; and so
     does what is not plainly eager, and what is wrong, so that the error is that of a single backward.
     """
+    if SUBCLASSES and holds_subclass((*outputs, *inputs, *cotangents)):
+        return None
     is_plain = state.trace is None and state.dual is None and state.anomaly is None and state.compiles_tape is None
     roots = [edge_of(y) for y in outputs]
     edges = [edge_of(x) for x in inputs]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import numpy as np
+
 from jaxaot.errors import AutogradError, DtypeError, MissingMemoryError, SubclassError
-from jaxaot.facade.subclass import MEMBERS, Frame, carrying, leaves_of, like, put_together, take_apart
+from jaxaot.facade.subclass import MEMBERS, Frame, Op, ask, carrying, leaves_of, like, put_together, take_apart
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.wrapper_gradients import carried, gradient_of, pairs_with
 from jaxaot.facade.wrapper_hooks import register_hook, register_post_accumulate_grad_hook
@@ -21,7 +23,18 @@ def _read(self: Tensor) -> Any:
     return _concrete(self, "What was called")
 
 
+def _item(self: Tensor) -> Any:
+    return self.item()
+
+
+_ITEM = Op("item", _item)
+
+
 def _concrete(self: Tensor, what: str) -> Any:
+    if self._layout.numel == 1:
+        number = ask(_ITEM, (self,), {})
+        if number is not NotImplemented:
+            return np.asarray(number).reshape(self._layout.size)
     raise MissingMemoryError(
         f"{what} needs values, and a `{type(self).__qualname__}` has none but those of {_asks(self)}. Ask these, or "
         "first make a plain tensor of it."

@@ -106,6 +106,8 @@ def _filling(value: Any) -> Callable[[Iterator[Any]], Any]:
         return fill
     inner, frame = take_apart(value)
     names, cls = carrying(value), type(value)
+    if hasattr(cls, "__tensor_is_plain__"):
+        return _filling(inner[0])  # a gradient is a plain tensor, as the `.grad` of such a tensor is
     parts = [_filling(x) if name in names else _kept(x) for name, x in zip(frame.names, inner, strict=True)]
     return lambda gradients: put_together(cls, frame, [part(gradients) for part in parts])
 
