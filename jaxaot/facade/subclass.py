@@ -304,11 +304,16 @@ def _unflatten_of(cls: type) -> Callable[[Frame, Iterable[Any]], Any]:
         inner = tuple(children)
         if all(isinstance(child, Tensor) and "_held" not in getattr(child, "__dict__", ()) for child in inner):
             return put_together(cls, frame, inner)
-        made = object.__new__(cls)
-        made.__dict__["_held"] = _Held(frame, inner)
-        return made
+        return shell_from(cls, frame, inner)
 
     return unflatten
+
+
+def shell_from(cls: type, frame: Frame, children: Sequence[Any]) -> Any:
+    """Returns what stands for a wrapper in a pytree where no tensors are in it."""
+    made = object.__new__(cls)
+    made.__dict__["_held"] = _Held(frame, tuple(children))
+    return made
 
 
 # -- ops ---------------------------------------------------------------------------------------------------------------
