@@ -270,6 +270,19 @@ def test_func_of_a_wrapper_that_is_a_number():
     assert_same(total.b, x.b.sum())
 
 
+@RUNS
+def test_saved_tensors_are_packed_around_a_checkpoint(run):
+    def fn(x):
+        with ja.autograd.graph.saved_tensors_hooks(lambda t: t * 2, lambda t: t / 2):
+            return ja.checkpoint(lambda t: t.sin().sin(), x) * x
+
+    x = pair(3, requires_grad=True)
+    plain = x.b.detach().requires_grad_()
+    run(fn)(x).sum().backward()
+    (plain.sin().sin() * plain).sum().backward()
+    np.testing.assert_allclose(x.grad.b.numpy(), plain.grad.numpy(), rtol=1e-5)
+
+
 # -- shapes inside of transformations ----------------------------------------------------------------------------------
 
 
