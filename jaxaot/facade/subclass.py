@@ -497,6 +497,7 @@ _OF_EACH = ("alias", "clone", "detach")
 
 _row_ops: dict[tuple[OpSpec, bool], Op] = {}
 
+
 @functools.cache
 def named_op(name: str, run: Run) -> Op:
     """Returns an operation that is no row: what `run` does, under a name."""

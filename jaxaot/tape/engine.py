@@ -249,7 +249,9 @@ def _run(
                 if gradient is not None:
                     deliver(following, index, gradient)
                 heappush(ready, (-following.sequence_number, following))
-            elif following.is_sink and accumulates and not following.together:  # at once: nothing else reads a leaf's gradient
+            elif (
+                following.is_sink and accumulates and not following.together
+            ):  # at once: nothing else reads a leaf's gradient
                 if run_node is None:
                     following.backward([gradient], create_graph)
                 else:

@@ -274,7 +274,8 @@ class _Direction:
           wanted: Positions of the results that gradients flow to.
         """
         try:
-            body = trace_body(run, [LeafSpec(tuple(shape), np.dtype(dtype), True, True) for shape, dtype in types])
+            specs = [LeafSpec(tuple(shape), np.dtype(dtype), True, True) for shape, dtype in types]
+            body = trace_body(run, specs, what=f"The backward or `jvp` of {node.name()}")
         except Exception as error:
             if state.anomaly is not None:
                 state.anomaly.explain(error, node)
