@@ -21,6 +21,8 @@ from jaxaot._jax import is_key_dtype, is_tracer
 from jaxaot._util import written_at_once
 from jaxaot.errors import MissingExtraError, SavedFileError
 from jaxaot.facade.create import as_tensor, from_numpy
+from jaxaot.facade.subclass import Frame, is_wrapper, put_together, take_apart
+from jaxaot.facade.subclass_names import class_named, is_found_elsewhere, place_of
 from jaxaot.facade.tensor import Tensor
 
 _TREE = "jaxaot.tree"
@@ -76,6 +78,8 @@ class _Writer:
 
     def tree(self, value: Any, path: tuple[str, ...]) -> Any:
         """Returns what JSON holds of a value, and notes its arrays."""
+        if is_wrapper(value):
+            return {"wrapper": self._wrapper(value, path)}
         if isinstance(value, (Tensor, jax.Array, np.ndarray, np.generic)):
             kind = "tensor" if isinstance(value, Tensor) else "jax" if isinstance(value, jax.Array) else "numpy"
             return {kind: self._name(self.array(value, path), path)}
@@ -96,6 +100,24 @@ class _Writer:
         raise SavedFileError(
             f"{_place(path)} is of type {type(value).__name__}, which no file of tensors can hold. Save {advice}."
         )
+
+    def _wrapper(self, value: Any, path: tuple[str, ...]) -> Any:
+        inner, frame = take_apart(value)
+        cls = type(value)
+        if not is_found_elsewhere(cls):
+            raise SavedFileError(
+                f"{_place(path)} is a {cls.__name__}, whose class is defined inside of a function, where no other "
+                "process finds it: define it in a module."
+            )
+        try:
+            context = self.tree(frame.context, path)
+        except SavedFileError as error:
+            raise SavedFileError(
+                f"{_place(path)} is a {cls.__name__} with context {frame.context!r}, which no file of tensors can "
+                "hold. Save its inner tensors."
+            ) from error
+        parts = [[name, self.tree(x, (*path, name))] for name, x in zip(frame.names, inner, strict=True)]
+        return [place_of(cls), context, list(frame.size), list(frame.stride), parts]
 
     def array(self, value: Any, path: tuple[str, ...]) -> np.ndarray:
         """Returns the values of a tensor or array.
@@ -212,6 +234,10 @@ class _Reader:
         ((kind, held),) = tree.items()
         if kind in self._ARRAYS:
             return self._ARRAYS[kind](self._arrays[held])
+        if kind == "wrapper":
+            place, context, size, stride, parts = held
+            frame = Frame(tuple(n for n, _ in parts), self.value(context), tuple(size), tuple(stride))
+            return put_together(class_named(place, SavedFileError), frame, [self.value(part) for _, part in parts])
         if kind == "dict":
             return {key: self.value(item) for key, item in held}
         if kind in ("list", "tuple"):

@@ -15,6 +15,8 @@ from jaxaot.errors import ModuleLiftError
 from jaxaot.facade.cells import CODE, children_of
 from jaxaot.facade.tensor import Tensor
 
+_HIDDEN = ("_parameters", "_buffers", "_modules")
+"""Where a module of `ja.nn` keeps what its users know as its own attributes, and PyTorch's state dicts name so."""
 _PLAIN = (bool, int, float, complex, str, type(None))
 
 
@@ -101,7 +103,8 @@ class LiftedObject(AbstractLifted):
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self._ran = True
-        return self.forward(*args, **kwargs)
+        run = self.module if callable(self.module) else self.module.forward
+        return run(*args, **kwargs)
 
     def store(self) -> None:
         if self._ran:  # the tensors are the module's own, but its Python code ran, so that plain values may have moved
@@ -113,7 +116,8 @@ class LiftedObject(AbstractLifted):
 
     @property
     def forward(self) -> Callable[..., Any]:
-        return self.module if callable(self.module) else self.module.forward
+        named = getattr(self.module, "forward", None)
+        return named if callable(named) else self.module
 
 
 def _collect(module: object) -> tuple[list[tuple[str, Tensor]], tuple[Any, ...]]:
@@ -139,7 +143,7 @@ def _collect(module: object) -> tuple[list[tuple[str, Tensor]], tuple[Any, ...]]
         plain.append((prefix, len(children)))
         for name, child in children:
             if not isinstance(child, Tensor):
-                visit(child, f"{prefix}{name}.")
+                visit(child, prefix if name in _HIDDEN else f"{prefix}{name}.")
 
     if not isinstance(module, CODE):
         visit(module, "")

@@ -16,6 +16,8 @@ import numpy as np
 from jaxaot._jax import is_key_dtype
 from jaxaot.errors import ArchiveError, ExportError
 from jaxaot.facade.generator import Generator
+from jaxaot.facade.subclass import SUBCLASSES, Frame, shell_from
+from jaxaot.facade.subclass_names import class_named, is_found_elsewhere, place_of
 from jaxaot.plan.paths import Path
 from jaxaot.views.chain import Geometry
 from jaxaot.views.layout import Layout, layout_of
@@ -208,9 +210,14 @@ def PATH(value: object) -> Path:
     if root[0] != "root" or root[1] not in ROOTS:
         raise Damaged(f"no path begins with {root!r}")
     for step in steps:
-        if step[0] != "item" and step not in (("attr", "_grad"), ("attr", "_base_tensor")):
+        if step[0] != "item" and not is_inner(step) and step not in (("attr", "_grad"), ("attr", "_base_tensor")):
             raise Damaged(f"no path has the step {step!r}")
     return (root, *steps)
+
+
+def is_inner(step: tuple[str, Any]) -> bool:
+    """Returns whether a step of a path may lead from a wrapper to an inner tensor."""
+    return step[0] == "attr" and type(step[1]) is str and step[1].isidentifier() and not step[1].startswith("__")
 
 
 def TREE(value: object) -> Any:
@@ -228,7 +235,9 @@ def _example(held: object) -> Any:
         return None
     if held == "leaf":
         return _LEAF
-    kind = one_of("list", "tuple", *_CONTAINERS)(held[0] if type(held) is list and held else None)
+    kind = one_of("list", "tuple", "wrapper", *_CONTAINERS)(held[0] if type(held) is list and held else None)
+    if kind == "wrapper":
+        return _wrapper(held)
     if kind in _CONTAINERS:
         _, keys, children = each(TEXT, many(exactly(str, int)), many(_example))(held)
         if len({*keys}) != len(keys) or len(keys) != len(children):
@@ -236,6 +245,31 @@ def _example(held: object) -> Any:
         return _CONTAINERS[kind](zip(keys, children, strict=True))
     children = each(TEXT, many(_example))(held)[1]
     return list(children) if kind == "list" else children
+
+
+def _wrapper(held: object) -> Any:
+    _, place, names, context, size, stride, inner, children = each(
+        TEXT, TEXT, many(TEXT), _context, SIZES, SIZES, many(SIZES), many(_example)
+    )(held)
+    if len(names) != len(children) or len(names) != len(inner) or len(size) != len(stride):
+        raise Damaged("a wrapper has not one inner tensor for each name")
+    return shell_from(class_named(place, ArchiveError), Frame(names, context, size, stride, inner), children)
+
+
+def _context(held: object) -> Any:
+    return tuple(map(_context, held)) if type(held) is list else PLAIN(held)
+
+
+def _context_to_json(cls: type, context: object) -> Any:
+    if type(context) is tuple:
+        return [_context_to_json(cls, item) for item in context]
+    try:
+        return plain_to_json(context)
+    except ExportError as error:
+        raise ExportError(
+            f"a {cls.__name__} is among the arguments or results, in whose context is a {type(context).__name__}: "
+            "archives hold numbers, strings, dtypes and tuples of them"
+        ) from error
 
 
 def plain_to_json(value: Any) -> Any:
@@ -278,6 +312,15 @@ def tree_to_json(tree: object) -> Any:
         if not all(type(key) in (str, int) for key in keys):
             raise ExportError("a dict among arguments or results has keys that are neither strings nor ints")
         return [cls.__name__, list(keys), children]
+    if cls in SUBCLASSES:
+        if not is_found_elsewhere(cls):
+            raise ExportError(
+                f"a {cls.__name__} is among the arguments or results, whose class is defined inside of a function, "
+                "where no other process finds it: define it in a module"
+            )
+        context = _context_to_json(cls, keys.context)
+        shapes = list(keys.size), list(keys.stride), [list(size) for size in keys.inner]
+        return ["wrapper", place_of(cls), list(keys.names), context, *shapes, children]
     named = keys[0] if type(keys) is tuple and keys and isinstance(keys[0], type) else cls
     raise ExportError(
         f"a {named.__name__} is among the arguments or results, which a process without its class cannot make: pass "

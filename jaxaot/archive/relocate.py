@@ -15,7 +15,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from jaxaot.archive.readers import TYPES, tree_to_json
+from jaxaot.archive.readers import TYPES, is_inner, tree_to_json
 from jaxaot.archive.state import StateWriter
 from jaxaot.errors import ExportError
 from jaxaot.facade.cells import cell_kinds, is_object
@@ -83,7 +83,9 @@ def is_of_arguments(path: Path) -> bool:
     root, *steps = path
     while steps and steps[-1] in (_GRAD, _BASE):
         steps.pop()
-    return root[1] in ("args", "kwargs") and all(kind == "item" and type(key) in (str, int) for kind, key in steps)
+    return root[1] in ("args", "kwargs") and all(
+        (kind == "item" and type(key) in (str, int)) or is_inner((kind, key)) for kind, key in steps
+    )
 
 
 def relocate(traced: Traced, starts: Sequence[tuple[Path, Any]], leaves: Sequence[Any], state: StateWriter) -> Traced:

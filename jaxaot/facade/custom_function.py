@@ -21,8 +21,10 @@ from jaxaot.facade.history import History
 from jaxaot.facade.nodes import materialize
 from jaxaot.facade.saved import Version
 from jaxaot.facade.source_line import warn_user
+from jaxaot.facade.subclass import SUBCLASSES, is_wrapper
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.views import detached
+from jaxaot.facade.wrapper_function import Opened
 from jaxaot.facade.write import apart_from_hooks, check_writable, record_write
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
@@ -40,6 +42,8 @@ class FunctionCtx:
         self.needs_input_grad = needs_input_grad
         self._to_save: tuple[Tensor | None, ...] = ()
         self._for_forward: tuple[Tensor | None, ...] = ()
+        self._refill: Callable[[Sequence[Any]], tuple[Any, ...]] | None = None
+        self._refill_forward: Callable[[Sequence[Any]], tuple[Any, ...]] | None = None
         self._pushing: tuple[Tensor | None, ...] | None = None
         self._saved: FunctionSaved | None = None
         self._dirty: tuple[Tensor, ...] = ()
@@ -49,19 +53,19 @@ class FunctionCtx:
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Saves tensors, or None, for the `saved_tensors` of `backward`."""
-        self._to_save = _saveable("save_for_backward", tensors)
+        self._to_save, self._refill = _opened(_saveable("save_for_backward", tensors))
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Saves tensors, or None, for the `saved_tensors` of `jvp`; where nothing is, they are those of `backward`."""
-        self._for_forward = _saveable("save_for_forward", tensors)
+        self._for_forward, self._refill_forward = _opened(_saveable("save_for_forward", tensors))
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Says which arguments the forward wrote in place; they have to be returned."""
-        self._dirty = tensors
+        self._dirty = _opened(tensors)[0]
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Says which results have no gradient."""
-        self._non_differentiable = tensors
+        self._non_differentiable = _opened(tensors)[0]
 
     def set_materialize_grads(self, value: bool) -> None:
         """Says whether the backward gets zeros for results that nothing depends on, rather than None."""
@@ -80,14 +84,27 @@ class FunctionCtx:
           BackwardTwiceError: If they were freed by an earlier backward.
         """
         if self._pushing is not None:
-            return self._pushing
-        return () if self._saved is None else self._saved.tensors()
+            refill = self._refill_forward if self._for_forward else self._refill
+            return self._pushing if refill is None else refill(self._pushing)
+        if self._saved is None:
+            return ()
+        return self._saved.tensors() if self._refill is None else self._refill(self._saved.tensors())
 
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:
         """The same, by an older name."""
         warn_user("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
+
+
+def _opened(tensors: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+    """Returns inner tensors in the place of wrappers, and what makes wrappers of them; None where there are none."""
+    if not SUBCLASSES or not any(map(is_wrapper, tensors)):
+        return tensors, None
+    opened = Opened(tensors)
+    flat = tuple(opened.flat)
+    opened.let_go()
+    return flat, lambda values: tuple(opened.filled(values))
 
 
 def _saveable(method: str, tensors: tuple[Any, ...]) -> tuple[Tensor | None, ...]:

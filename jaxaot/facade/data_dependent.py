@@ -16,6 +16,7 @@ from jaxaot.facade.history import History
 from jaxaot.facade.indexing import getitem
 from jaxaot.facade.nodes import UnderivedNode
 from jaxaot.facade.nonzero import Distinct, asked, distinct, true_places
+from jaxaot.facade.subclass import asks_classes
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.promotion import default_float, default_int, is_bool, is_complex, is_inexact, is_integral
@@ -32,6 +33,7 @@ def _stored(result: Tensor, out: Tensor | None) -> Tensor:
     return result if out is None else call_out(lookup("contiguous_copy_of"), (result,), (), out)
 
 
+@asks_classes
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """Returns where elements are not zero: (n, dims), or a tensor for each dim if `as_tuple`."""
     flat = input.reshape(1) if input.ndim == 0 else input
@@ -54,6 +56,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     return _stored(getitem(input.expand(size), mask.expand(size)), out)
 
 
+@asks_classes
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -71,6 +74,7 @@ def unique(
     return _distinct(op, input, *traced, dim, return_inverse, return_counts)
 
 
+@asks_classes
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
@@ -141,6 +145,7 @@ def _distinct(
     return results[0] if len(results) == 1 else tuple(results)
 
 
+@asks_classes
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
@@ -174,6 +179,7 @@ def repeat_interleave(
     return call(lookup("repeat_interleave_each"), (input, repeats), (dim, output_size))
 
 
+@asks_classes
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Returns how often each number from 0 on occurs, or the sums of the weights of its places.
 

@@ -37,9 +37,11 @@ from jaxaot.facade.kernels import Recipe, backward_name
 from jaxaot.facade.nodes import OpNode, TracedOpNode, WriteNode, materialize, pull_op
 from jaxaot.facade.pulls import standing
 from jaxaot.facade.storage import Storage
+from jaxaot.facade.subclass import is_wrapper, leaves_of, shell_of
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.tracing import RUNNING
 from jaxaot.facade.views import alias, as_strided, flipped, view_as_complex, view_as_real
+from jaxaot.facade.wrapper_gradients import gradient_of, pairs_with
 from jaxaot.facade.write import check_writable
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.ops.table import OpSpec, lookup, op_of
@@ -526,6 +528,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
       ShapeMismatchError: If the shapes differ.
       DtypeError: If the tangent of a real tensor is complex.
     """
+    if is_wrapper(tensor):
+        pairs = {id(x): make_dual(x, t, level=level) for x, t in pairs_with(tensor, tangent)}
+        return shell_of(tensor)(pairs.get(id(x), x) for x in leaves_of(tensor))
     held: DualLevel | None = state.dual
     if held is None:
         raise DualTensorError(
@@ -568,6 +573,11 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     Raises:
       DualTensorError: If another level is asked for.
     """
+    if is_wrapper(tensor):
+        return UnpackedDualTensor(
+            shell_of(tensor)(unpack_dual(x, level=level).primal for x in leaves_of(tensor)),
+            gradient_of(tensor, lambda x: unpack_dual(x, level=level).tangent),
+        )
     held: DualLevel | None = state.dual
     if held is None:
         return UnpackedDualTensor(tensor, None)

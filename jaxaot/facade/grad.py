@@ -18,7 +18,6 @@ from jaxaot.errors import (
     NoGradPathError,
     NoInputsError,
     ShapeMismatchError,
-    SubclassError,
     TensorTypeError,
     TensorValueError,
     UnusedInputError,
@@ -41,6 +40,7 @@ from jaxaot.facade.stretch import values_of
 from jaxaot.facade.subclass import SUBCLASSES, holds_subclass
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.wrapper_gradients import gradient_of, opened_inputs, opened_roots
+from jaxaot.facade.wrapper_hooks import call_together
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.ops.promotion import is_complex
 from jaxaot.ops.table import lookup
@@ -71,7 +71,7 @@ def _add(a: Array, b: Array) -> Any:
     return add_arrays(a, b)
 
 
-_ONE_BY_ONE = Calls(_add, call_node_hooks, call_prehooks, call_post_hooks)
+_ONE_BY_ONE = Calls(_add, call_node_hooks, call_prehooks, call_post_hooks, call_together)
 _FUSED = _ONE_BY_ONE._replace(run_fused=run_fused)
 
 
@@ -406,10 +406,8 @@ def _of_wrappers(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Returns gradients where wrappers are among the tensors: those of inner tensors, put together again."""
     if is_batched:
-        raise SubclassError(
-            "`is_grads_batched=True` maps plain tensors, and a tensor that is made of inner tensors was passed. Call "
-            "`ja.autograd.grad` for one cotangent after the other."
-        )
+        options = allow_unused, materialize_grads
+        return _batched(outputs, inputs, cotangents, retain_graph, create_graph, *options)
     roots, given = opened_roots(outputs, cotangents)
     leaves = opened_inputs(inputs)
     gradients = grad(roots, leaves, given, retain_graph, create_graph, True, False)
@@ -468,6 +466,8 @@ def _mapped(
     Hooks may keep what they see, and a custom backward may ask for values, so these run once for each index; and so
     does what is not plainly eager, and what is wrong, so that the error is that of a single backward.
     """
+    if SUBCLASSES and holds_subclass((*outputs, *inputs, *cotangents)):
+        return None
     is_plain = state.trace is None and state.dual is None and state.anomaly is None and state.compiles_tape is None
     roots = [edge_of(y) for y in outputs]
     edges = [edge_of(x) for x in inputs]

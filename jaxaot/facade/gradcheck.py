@@ -22,7 +22,9 @@ from jaxaot.facade.generator import default_generator
 from jaxaot.facade.grad import grad
 from jaxaot.facade.history import History
 from jaxaot.facade.source_line import warn_user
+from jaxaot.facade.subclass import is_wrapper
 from jaxaot.facade.tensor import Tensor, wrap_array
+from jaxaot.facade.wrapper_function import Opened
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import enable_grad, no_grad
@@ -105,6 +107,7 @@ def gradcheck(
     if check_batched_forward_grad and not check_forward_ad:
         raise UsageError("Setting check_batched_forward_grad=True requires check_forward_ad to be True.")
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    func, given = _opened(func, given)
     varied = [x for x in given if isinstance(x, Tensor) and x.requires_grad]
     if not varied:
         raise UsageError(
@@ -140,6 +143,14 @@ def gradcheck(
     return True
 
 
+def _opened(func: Callable[..., Any], given: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Returns a function and its arguments, with inner tensors in the place of wrappers."""
+    if not any(map(is_wrapper, given)):
+        return func, given
+    opened = Opened(given)
+    return lambda *flat: func(*opened.filled(flat)), tuple(opened.flat)
+
+
 def gradgradcheck(
     func: Callable[..., Any],
     inputs: Any,
@@ -171,7 +182,7 @@ def gradgradcheck(
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise NothingToCheckError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True.")
-    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    func, given = _opened(func, (inputs,) if isinstance(inputs, Tensor) else tuple(inputs))
     with enable_grad():
         outputs = _outputs(func, given)
     if grad_outputs is None:

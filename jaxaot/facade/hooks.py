@@ -18,6 +18,7 @@ from jaxaot._placement import placed_like
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, HookResultError, TensorTypeError, TensorValueError
 from jaxaot.facade.tensor import Tensor, wrap_array
+from jaxaot.facade.wrapper_gradients import carried
 from jaxaot.tape.hooks import Hooks, LeafHooks, RemovableHandle
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
@@ -46,7 +47,7 @@ def call_hooks(hooks: Hooks, gradient: Array) -> Any:
     for hook in list(hooks.values()):
         shown = None if gradient is None else wrap_gradient(gradient)
         result = hook(shown)
-        gradient = _taken(hook, shown if result is None else result, gradient, shown)
+        gradient = let_through(hook, shown if result is None else result, gradient, shown)
     return gradient
 
 
@@ -120,10 +121,10 @@ def _all_taken(hook: Callable[..., Any], results: Any, before: Sequence[Any], sh
             f"{len(before)}). Return a tuple with a tensor or None for each value that the hook got, or None to "
             "leave them as they are."
         )
-    return [_taken(hook, *values) for values in zip(results, before, shown, strict=True)]
+    return [let_through(hook, *values) for values in zip(results, before, shown, strict=True)]
 
 
-def _taken(hook: Callable[..., Any], result: object, before: Any, shown: Tensor | None) -> Any:
+def let_through(hook: Callable[..., Any], result: object, before: Any, shown: Tensor | None) -> Any:
     """Returns the gradient to go on with: what a hook returned, or wrote into what it was shown."""
     if result is None:
         return None
@@ -159,7 +160,7 @@ def _name(hook: Callable[..., Any]) -> str:
 
 # -- registering them --------------------------------------------------------------------------------------------------
 
-_NEEDS_GRADIENT = "cannot register a hook on a tensor that doesn't require gradient"
+NEEDS_GRADIENT = "cannot register a hook on a tensor that doesn't require gradient"
 
 
 def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandle:
@@ -170,9 +171,9 @@ def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHan
     """
     edge = tensor._gradient_edge()
     if edge is None:
-        raise AutogradError(_NEEDS_GRADIENT)
+        raise AutogradError(NEEDS_GRADIENT)
     if tensor.is_leaf:
-        return RemovableHandle(_leaf_hooks(tensor).tensor, hook)
+        return RemovableHandle(leaf_hooks(tensor).tensor, hook)
     return RemovableHandle(edge.node._own_hooks().tensor.setdefault(edge.index, {}), hook)
 
 
@@ -183,16 +184,16 @@ def register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Tensor], 
       AutogradError: If the tensor does not require grad, or is no leaf.
     """
     if not tensor.requires_grad:
-        raise AutogradError(_NEEDS_GRADIENT)
+        raise AutogradError(NEEDS_GRADIENT)
     if not tensor.is_leaf:
         raise AutogradError(
             "post accumulate grad hooks cannot be registered on non-leaf tensors: they have no `.grad`. Register it on "
             "a leaf, or use `tensor.register_hook`, which sees the gradient itself."
         )
-    return RemovableHandle(_leaf_hooks(tensor).accumulated, hook)
+    return RemovableHandle(leaf_hooks(tensor).accumulated, hook)
 
 
-def _leaf_hooks(tensor: Tensor) -> LeafHooks:
+def leaf_hooks(tensor: Tensor) -> LeafHooks:
     if state.trace is not None:
         state.trace.note(tensor)
     if tensor._hooks is None:
@@ -284,8 +285,8 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[[Any], None
     if mode not in ("all", "any"):
         raise TensorValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if not all(tensor.requires_grad for tensor in tensors):
-        raise AutogradError(f"{_NEEDS_GRADIENT}, and each tensor of a multi-grad hook gets one")
-    nodes = [get_gradient_edge(tensor).node for tensor in tensors]
+        raise AutogradError(f"{NEEDS_GRADIENT}, and each tensor of a multi-grad hook gets one")
+    nodes = [[x._gradient_edge().node for x in carried(tensor) if x.requires_grad] for tensor in tensors]
     seen: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()  # running pass → [count, gradients]
     lock = threading.Lock()
 
@@ -296,14 +297,14 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[[Any], None
                 entry = seen.setdefault(running, [0, [None] * len(nodes)])
                 entry[0] += 1
                 entry[1][index] = gradient
-                n_awaited = 1 if mode == "any" else sum(map(running.runs, nodes))
+                n_awaited = 1 if mode == "any" else sum(any(map(running.runs, of_one)) for of_one in nodes)
                 is_complete = entry[0] == n_awaited
             if is_complete:
                 fn(gradient if mode == "any" else entry[1])
 
         return hook
 
-    return MultiHandle(register_hook(tensor, hook_of(i)) for i, tensor in enumerate(tensors))
+    return MultiHandle(tensor.register_hook(hook_of(i)) for i, tensor in enumerate(tensors))
 
 
 def edge_of(what: object) -> Edge | None:

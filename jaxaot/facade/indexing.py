@@ -22,6 +22,7 @@ from jaxaot.facade.moving_index import moving_window
 from jaxaot.facade.nonzero import true_places
 from jaxaot.facade.signatures import with_parameters
 from jaxaot.facade.source_line import warn_user
+from jaxaot.facade.subclass import carry_out, is_wrapper, named_op
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.views import alias, slice_step, view_through
 from jaxaot.ops.promotion import canonical_dtype, is_bool, is_integral, overflows
@@ -213,14 +214,20 @@ def _check_mask(mask: Tensor, size: Shape, dim: int) -> None:
 
 
 def _nonzero(mask: Tensor) -> list[Tensor]:
+    if is_wrapper(mask):
+        return list(carry_out(named_op("nonzero", _indices), (mask,), {"as_tuple": True}))
     places = true_places(mask, "Indexing with a boolean mask (how many elements it selects)")
     dtype = np.int32 if mask.numel() <= MAX_INT32 else np.int64
     return [wrap_array(jnp.asarray(place.astype(dtype))) for place in places]
 
 
+def _indices(mask: Tensor, *, as_tuple: bool) -> tuple[Tensor, ...]:
+    return tuple(_nonzero(mask))
+
+
 def _check_bounds(view: Tensor, indices: list[Tensor | None]) -> None:
     for dim, index in enumerate(indices):
-        if index is None or index._is_without_values or index.numel() == 0:
+        if index is None or is_wrapper(index) or index._is_without_values or index.numel() == 0:
             continue
         held = index._read()
         if is_tracer(held):  # what a trace reaches is a symbol from its first use on

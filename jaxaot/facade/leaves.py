@@ -41,6 +41,11 @@ class AccumulateGrad(Node):
         return bool(self.variable._hooks)
 
     @property
+    def together(self) -> Sequence[Any]:
+        hooks = self.variable._hooks
+        return () if hooks is None else hooks.together
+
+    @property
     def cache_key(self) -> Any:
         return "leaf"
 

@@ -80,6 +80,16 @@ def _function(cls: type, op: Op, types: Sequence[type], args: tuple[Any, ...], k
     return carry_out_without_functions(op, args, kwargs)
 
 
+def _coerce_tangent(gradient: Tensor, output: Any) -> Any:
+    """Returns a gradient as one of the output's class, or as a plain tensor where the output is one."""
+    if type(output) is Tensor or type(plain_of(gradient)) is not Tensor:
+        return plain_of(gradient)
+    made = object.__new__(type(output))
+    made.__dict__.update(output.__dict__)
+    made.__dict__["plain"] = plain_of(gradient)
+    return made
+
+
 def _repr(self: Any) -> str:
     return f"{type(self).__qualname__}({self.plain!r})"
 
@@ -123,7 +133,8 @@ _ASKED = ("grad", "grad_fn", "is_leaf", "data", "device", "_version", "_is_witho
 
 PLAIN_MEMBERS.update({
     "__tensor_is_plain__": True, "__tensor_flatten__": _flatten, "__tensor_unflatten__": classmethod(_unflatten),
-    "__tensor_dispatch__": classmethod(_dispatch), "__repr__": _repr, "requires_grad_": _requires_grad_,
+    "__tensor_dispatch__": classmethod(_dispatch), "__coerce_tangent__": staticmethod(_coerce_tangent),
+    "__repr__": _repr, "requires_grad_": _requires_grad_,
     "requires_grad": property(lambda self: self.plain.requires_grad, _set_requires_grad),
     **{name: _of_plain(name) for name in (*_FIELDS, *_ASKED)}, **{name: _call_plain(name) for name in _CALLED},
 })  # fmt: skip

@@ -13,6 +13,7 @@ from jaxaot.errors import ArgumentError, ShapeMismatchError, TensorValueError
 from jaxaot.facade.create import as_dtype, from_jax, tensor
 from jaxaot.facade.devices import META
 from jaxaot.facade.storage import Storage
+from jaxaot.facade.subclass import leaves_of
 from jaxaot.facade.tensor import INFERENCE, Size, Tensor
 from jaxaot.facade.typed_storage import TypedStorage
 from jaxaot.ops import dims
@@ -68,7 +69,7 @@ def is_neg(input: Tensor) -> bool:
 
 def is_inference(input: Tensor) -> bool:
     """Returns whether the tensor was made in `inference_mode`, so that it cannot be saved for a backward."""
-    return input._creation == INFERENCE
+    return any(leaf._creation == INFERENCE for leaf in leaves_of(input))
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:

@@ -30,6 +30,7 @@ from jaxaot.facade.nodes import OpNode, ViewNode, materialize
 from jaxaot.facade.pulls import standing
 from jaxaot.facade.saved import Packed, is_packed, pack
 from jaxaot.facade.storage import Storage
+from jaxaot.facade.subclass import is_wrapper, leaves_of, shell_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node, next_number
@@ -229,12 +230,28 @@ class _PackedArgument(NamedTuple):
         return standing(self.packed.array(), self.edge, self.packed.layout)
 
 
+class _PackedWrapper(NamedTuple):
+    """An argument that is made of tensors which a pair of hooks packed."""
+
+    parts: list[_PackedArgument]
+    shell: Callable[[Iterator[Any]], Any]
+
+    def unpack(self) -> Any:
+        """Returns a tensor in its place."""
+        return self.shell(part.unpack() for part in self.parts)
+
+
 def _packed(value: object, hooks: HookPair) -> Any:
     """Returns an argument as a region keeps it."""
     if not isinstance(value, Tensor):
         return value
+    if is_wrapper(value):
+        return _PackedWrapper([_packed(leaf, hooks) for leaf in leaves_of(value)], shell_of(value))
     packed = pack(hooks, materialize(value), dense_like(value._layout, value.dtype))
     return _PackedArgument(packed, value._gradient_edge() if value.requires_grad else None)
+
+
+_PACKED = (_PackedArgument, _PackedWrapper)
 
 
 class Region(_Run):
@@ -252,7 +269,8 @@ class Region(_Run):
         kept = args if hooks is None else tuple(_packed(value, hooks) for value in args)
         self.inputs: Any = (fn, kept, kwargs, self.journal)
         self._is_strict = is_strict
-        self._packed = {id(x) for x, held in zip(args, kept, strict=True) if isinstance(held, _PackedArgument)}
+        packed = [x for x, held in zip(args, kept, strict=True) if isinstance(held, _PACKED)]
+        self._packed = {id(leaf) for x in packed for leaf in leaves_of(x)}
         self._read: dict[int, weakref.ref[Storage]] = {}
         self._draws = _Draws()
         self._grad_enabled, self._autocast = state.grad_enabled, state.autocast
@@ -361,7 +379,7 @@ class Region(_Run):
         if isinstance(self.inputs, Dropped):
             self.inputs = self.inputs.again()
         fn, args, kwargs, journal = self.inputs
-        args = tuple(value.unpack() if isinstance(value, _PackedArgument) else value for value in args)
+        args = tuple(value.unpack() if isinstance(value, _PACKED) else value for value in args)
         before = state.region, state.streams, state.trace, state.grad_enabled, state.autocast
         n_wanted = len(self._names) if self._stops_early or self._is_running else None
         run = _SecondRun(n_wanted)

@@ -54,6 +54,7 @@ def recording_calls(recorder: Recorder, calls: Calls) -> Calls:
         lambda hooks, gradients, cotangents, places: calls.after(
             hooks, values_of(gradients), values_of(cotangents), places
         ),
+        lambda group, gradients: calls.together(group, None if gradients is None else values_of(gradients)),
         None,
         functools.partial(_run, recorder),
     )

@@ -12,6 +12,7 @@ from jaxaot.errors import ArgumentError, OverlappingWriteError, ShapeMismatchErr
 from jaxaot.facade import views
 from jaxaot.facade.create import as_dtype
 from jaxaot.facade.dispatch import call
+from jaxaot.facade.subclass import asks_classes
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.table import lookup
 from jaxaot.views.layout import contiguous, layout_of
@@ -30,6 +31,7 @@ def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: DTypeLik
     return views.detached(views.as_strided(memory, size, stride))
 
 
+@asks_classes
 def new_empty_strided(
     self: Tensor, size: Sequence[int], stride: Sequence[int], dtype: DTypeLike | None = None
 ) -> Tensor:

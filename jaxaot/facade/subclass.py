@@ -26,6 +26,8 @@ from jaxaot.ops.table import OpSpec
 from jaxaot.plan.guards import differs
 from jaxaot.views.layout import contiguous_stride, layout_of
 
+Run = Callable[..., Any]
+
 SUBCLASSES: set[type] = set()
 """All classes that derive from Tensor. As long as there are none, ops look no further."""
 
@@ -122,17 +124,42 @@ class Frame:
       context: What its `__tensor_flatten__` says besides.
       size: Its shape.
       stride: Its strides.
+      inner: Shapes of its inner tensors, by which `resized` knows where they have others.
     """
 
     names: tuple[str, ...]
     context: Any
     size: Shape
     stride: Shape
+    inner: tuple[Shape, ...] = ()
 
     @property
     def kind(self) -> tuple[tuple[str, ...], Any]:
         """Names and context: what tensors of one kind have in common."""
         return self.names, self.context
+
+    def resized(self, inner: Sequence[Any]) -> Frame:
+        """Returns the frame of a wrapper of other inner tensors, which `jax.vmap` and `jax.tree.map` give other shapes.
+
+        Where an inner tensor had the shape of the wrapper, that of the new one is taken. Otherwise a dim is taken away
+        or added where inner tensors lack or got one.
+        """
+        pairs = [(old, tuple(getattr(x, "shape", old))) for old, x in zip(self.inner, inner, strict=False)]
+        moved = [(old, new) for old, new in pairs if old != new]
+        if not moved:
+            return self
+        size = next((new for old, new in moved if old == self.size), None)
+        for old, new in moved if size is None else ():
+            long, short = (old, new) if len(old) > len(new) else (new, old)
+            axis = next((i for i in range(len(long)) if long[:i] + long[i + 1 :] == short), None)
+            if axis is None or axis > len(self.size):
+                continue
+            rest = self.size[axis + 1 :] if long is old else self.size[axis:]
+            size = self.size[:axis] + (() if long is old else (long[axis],)) + rest
+            break
+        if size is None:
+            return self
+        return dataclasses.replace(self, size=size, stride=contiguous_stride(size), inner=tuple(n for _, n in pairs))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Frame):
@@ -185,7 +212,8 @@ def take_apart(wrapper: object) -> tuple[list[Any], Frame]:
     if not names:
         raise SubclassError(f"`{cls.__qualname__}.__tensor_flatten__` names no inner tensors; it needs one at least.")
     layout = wrapper._layout
-    return inner, Frame(names, context, layout.size, layout.stride)
+    sizes = tuple(x._layout.size for x in inner)
+    return inner, Frame(names, context, layout.size, layout.stride, sizes)
 
 
 def frame_of(value: object) -> Frame | None:
@@ -200,6 +228,7 @@ def put_together(cls: type, frame: Frame, inner: Sequence[Any]) -> Any:
       SubclassError: If its class makes something else of them.
     """
     named = dict(zip(frame.names, inner, strict=True))
+    frame = frame.resized(inner)
     made = cls.__tensor_unflatten__(named, frame.context, frame.size, frame.stride)  # type: ignore[attr-defined]
     if type(made) is not cls:
         raise SubclassError(
@@ -219,6 +248,15 @@ def put_together(cls: type, frame: Frame, inner: Sequence[Any]) -> Any:
 def like(wrapper: Tensor, inner: Sequence[Any]) -> Any:
     """Returns a wrapper as another one, of other inner tensors."""
     return put_together(type(wrapper), take_apart(wrapper)[1], inner)
+
+
+def shell_of(value: Any) -> Callable[[Iterator[Any]], Any]:
+    """Returns what makes a tensor of a kind out of the next ones of some with memory, without keeping the tensor."""
+    if not is_wrapper(value):
+        return next
+    cls, (inner, frame) = type(value), take_apart(value)
+    parts = [shell_of(child) for child in inner]
+    return lambda leaves: put_together(cls, frame, [part(leaves) for part in parts])
 
 
 def leaves_of(value: Any, within: tuple[int, ...] = ()) -> Iterator[Tensor]:
@@ -266,11 +304,16 @@ def _unflatten_of(cls: type) -> Callable[[Frame, Iterable[Any]], Any]:
         inner = tuple(children)
         if all(isinstance(child, Tensor) and "_held" not in getattr(child, "__dict__", ()) for child in inner):
             return put_together(cls, frame, inner)
-        made = object.__new__(cls)
-        made.__dict__["_held"] = _Held(frame, inner)
-        return made
+        return shell_from(cls, frame, inner)
 
     return unflatten
+
+
+def shell_from(cls: type, frame: Frame, children: Sequence[Any]) -> Any:
+    """Returns what stands for a wrapper in a pytree where no tensors are in it."""
+    made = object.__new__(cls)
+    made.__dict__["_held"] = _Held(frame, tuple(children))
+    return made
 
 
 # -- ops ---------------------------------------------------------------------------------------------------------------
@@ -350,6 +393,19 @@ _functions = _Functions()
 def _members(kind: type) -> frozenset[str]:
     """Returns the names that a subclass and those above it define, up to Tensor."""
     return frozenset(name for owner in kind.__mro__ if owner is not Tensor for name in vars(owner))
+
+
+def asks_classes(fn: Run) -> Any:
+    """Returns a function of tensors that is no row as one that subclasses are asked for, by its name."""
+    op = Op(fn.__name__, fn)
+
+    @functools.wraps(fn)
+    def run(*args: object, **kwargs: Any) -> Any:
+        if SUBCLASSES and holds_subclass((*args, *kwargs.values())):
+            return carry_out(op, args, kwargs)
+        return fn(*args, **kwargs)
+
+    return run
 
 
 def carry_out_without_functions(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -440,8 +496,6 @@ _OF_EACH = ("alias", "clone", "detach")
 """What is done to each inner tensor where a class does not say otherwise."""
 
 _row_ops: dict[tuple[OpSpec, bool], Op] = {}
-
-Run = Callable[..., Any]
 
 
 @functools.cache

@@ -25,7 +25,7 @@ from jaxaot.facade.create import as_dtype
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import ViewNode
-from jaxaot.facade.subclass import SUBCLASSES, carry_out, is_wrapper, named_op
+from jaxaot.facade.subclass import SUBCLASSES, asks_classes, carry_out, is_wrapper, named_op
 from jaxaot.facade.tensor import INFERENCE, UNRECORDED_IN, Tensor, wrap
 from jaxaot.facade.wrapper_views import through_wrapper
 from jaxaot.ops.dims import normalize_dim
@@ -510,6 +510,7 @@ def check_strided(size: Sequence[int], offset: int) -> None:
         raise StorageSizeError(f"Tensor: invalid storage offset {offset}; memory begins at element 0.")
 
 
+@asks_classes
 def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
     """Returns any strided view of the storage."""
     offset = input._offset if storage_offset is None else operator.index(storage_offset)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from jaxaot.errors import AutogradError, DtypeError, MissingMemoryError, SubclassError
-from jaxaot.facade.subclass import MEMBERS, Frame, carrying, leaves_of, like, put_together, take_apart
+from jaxaot.facade.subclass import MEMBERS, Frame, Op, ask, carrying, leaves_of, like, put_together, take_apart
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.wrapper_gradients import carried, gradient_of, pairs_with
+from jaxaot.facade.wrapper_hooks import register_hook, register_post_accumulate_grad_hook
 
 
 def _asks(value: Tensor) -> str:
@@ -21,7 +23,18 @@ def _read(self: Tensor) -> Any:
     return _concrete(self, "What was called")
 
 
+def _item(self: Tensor) -> Any:
+    return self.item()
+
+
+_ITEM = Op("item", _item)
+
+
 def _concrete(self: Tensor, what: str) -> Any:
+    if self._layout.numel == 1:
+        number = ask(_ITEM, (self,), {})
+        if number is not NotImplemented:
+            return np.asarray(number).reshape(self._layout.size)
     raise MissingMemoryError(
         f"{what} needs values, and a `{type(self).__qualname__}` has none but those of {_asks(self)}. Ask these, or "
         "first make a plain tensor of it."
@@ -96,18 +109,6 @@ def retain_grad(self: Tensor) -> None:
     for leaf in carried(self):
         if leaf.requires_grad:
             leaf.retain_grad()
-
-
-def _refused(name: str) -> Callable[..., Any]:
-    def refuse(self: Tensor, *args: object, **kwargs: object) -> Any:
-        raise SubclassError(
-            f"`{name}` on a `{type(self).__qualname__}`: gradients arrive at one inner tensor after the other, so "
-            f"there is no moment at which all are there. Register on {_asks(self)}."
-        )
-
-    refuse.__name__ = name
-    refuse.__doc__ = "Refuses: hooks are registered on inner tensors."
-    return refuse
 
 
 def detach_(self: Tensor) -> Any:
@@ -186,8 +187,8 @@ MEMBERS.update({
     "requires_grad": property(_requires_grad, _set_requires_grad), "requires_grad_": requires_grad_,
     "is_leaf": property(_is_leaf), "grad_fn": property(_grad_fn),
     "grad": property(_get_grad, _set_grad, lambda self: _set_grad(self, None)), "retain_grad": retain_grad,
-    "register_hook": _refused("register_hook"),
-    "register_post_accumulate_grad_hook": _refused("register_post_accumulate_grad_hook"), "detach_": detach_,
+    "register_hook": register_hook, "register_post_accumulate_grad_hook": register_post_accumulate_grad_hook,
+    "detach_": detach_,
     "_version": property(_version), "device": property(_device), "data": property(_get_data, _set_data),
     "_base": property(lambda self: None), "_is_view": lambda self: False,
     "_is_without_values": property(lambda self: any(leaf._is_without_values for leaf in leaves_of(self))),

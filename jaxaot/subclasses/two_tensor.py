@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from jaxaot.errors import ShapeMismatchError
+from jaxaot.errors import MissingMemoryError, ShapeMismatchError
 from jaxaot.facade.subclass import Op
 from jaxaot.facade.tensor import Tensor
 
@@ -56,5 +56,15 @@ class TwoTensor(Tensor):
             picked_args, picked_kwargs = jax.tree.map(pick, (args, kwargs), is_leaf=is_tensor)
             return op(*picked_args, **picked_kwargs)
 
-        pair = lambda a, b: cls(a, b) if is_tensor(a) else a
+        pair = lambda a, b: cls(a, b) if is_tensor(a) else _common(op, a, b)
         return jax.tree.map(pair, run("a"), run("b"), is_leaf=is_tensor)
+
+
+def _common(op: Op, a: object, b: object) -> object:
+    """Returns what Python gets of both, such as a number: one value does not stand for two."""
+    if a != b and not (a != a and b != b):
+        raise MissingMemoryError(
+            f"`{op.name}` of a TwoTensor is {a!r} for the first tensor and {b!r} for the second, and Python takes one "
+            "value. Ask its inner tensors, `.a`, `.b`."
+        )
+    return a

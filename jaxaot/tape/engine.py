@@ -15,6 +15,7 @@ from jaxaot.errors import AutogradError, EagerOnlyError
 from jaxaot.tape.fusible import FusibleNodes, fusible_nodes
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
+from jaxaot.tape.together import Gathering
 
 
 class Calls(NamedTuple):
@@ -25,6 +26,8 @@ class Calls(NamedTuple):
       on_outputs: Takes a node with hooks and its cotangents to those that the hooks on its outputs let through.
       before: Takes prehooks and cotangents to those that they let through.
       after: Takes post hooks, gradients, cotangents and the node's `edge_places` to gradients.
+      together: Takes hooks on several gradients at once and these to those that they let through; without gradients
+        it calls those hooks that look at leaves.
       run_fused: If given, takes a straight sequence of nodes and the cotangent of the first to the gradients of the
         edges that lead out of it, or to None if its nodes are to be run one by one.
       run_node: If given, takes a node, its cotangents and `create_graph` to its gradients, in place of `backward`.
@@ -34,6 +37,7 @@ class Calls(NamedTuple):
     on_outputs: Callable[[Node, list[Any]], list[Any]]
     before: Callable[[Any, list[Any]], list[Any]]
     after: Callable[[Any, Sequence[Any], Sequence[Any], Sequence[int | None]], Sequence[Any]]
+    together: Callable[[Any, list[Any] | None], Any]
     run_fused: Callable[[FusibleNodes, Any], Sequence[Any] | None] | None = None
     run_node: Callable[[Node, list[Any], bool], Sequence[Any]] | None = None
 
@@ -156,6 +160,7 @@ def _run(
     found: dict[Edge, Any] = {}
     ready: list[tuple[int, Node]] = []
     undefined: set[Node] = set()  # nodes whose gradient an operation of their own said to be None
+    gathering: Gathering | None = None  # of nodes whose gradients are looked at together
     n_apart = 0  # nodes to come of a sequence that is run one by one: looking for sequences at each would be quadratic
 
     def deliver(node: Node, index: int, cotangent: Any) -> None:
@@ -171,8 +176,15 @@ def _run(
         deliver(node, index, cotangent)
     while ready:
         node = heappop(ready)[1]
-        cotangents = buffers.pop(node, None) or [None] * node.n_outputs
         hooks = node.hooks
+        groups = node.together if hooks is not None or node.is_sink else ()
+        if groups:
+            gathering = gathering or Gathering(waiting, running.runs, calls.together)
+            if not gathering.is_ready(node, groups, buffers):
+                continue
+            for parked in gathering.unparked():
+                heappush(ready, (-parked.sequence_number, parked))
+        cotangents = buffers.pop(node, None) or [None] * node.n_outputs
         is_reached = cotangents[0] is not None or any(c is not None for c in cotangents)
         is_needed = needed is None or node in needed
         is_wanted = wanted and any((node, index) in wanted for index in range(node.n_outputs))
@@ -212,6 +224,8 @@ def _run(
                 given = tuple(cotangents)
             if hooks is not None and hooks.post:
                 gradients = calls.after(hooks.post, gradients, given, node.edge_places)
+            if groups and node.is_sink and gathering is not None:
+                gathering.accumulated(node, groups)
             if not keep_graph:
                 for done in nodes:
                     done.release()
@@ -235,7 +249,9 @@ def _run(
                 if gradient is not None:
                     deliver(following, index, gradient)
                 heappush(ready, (-following.sequence_number, following))
-            elif following.is_sink and accumulates:  # at once: nothing else reads a leaf's gradient
+            elif (
+                following.is_sink and accumulates and not following.together
+            ):  # at once: nothing else reads a leaf's gradient
                 if run_node is None:
                     following.backward([gradient], create_graph)
                 else:
@@ -244,7 +260,15 @@ def _run(
                 buffers[following] = [gradient]
                 heappush(ready, (-following.sequence_number, following))
         gradients = gradient = None
+    if gathering is not None and gathering.parked:
+        raise AutogradError(_NO_MOMENT)
     return found
+
+
+_NO_MOMENT = (
+    "A hook is on a tensor that is made of others, of which one is computed from another: there is no moment at which "
+    "the gradients of all are there. Register hooks on its inner tensors."
+)
 
 
 def nodes_in_order(roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None) -> list[Node]:

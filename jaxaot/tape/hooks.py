@@ -64,15 +64,17 @@ class NodeHooks:
       retained: Output index → what keeps its gradient (`retain_grad`); called after all other hooks on it.
       pre: Hooks on all cotangents.
       post: Hooks on gradients and cotangents.
+      together: Hooks on several gradients at once, of which one is of an output of this node.
     """
 
-    __slots__ = ("post", "pre", "retained", "tensor")
+    __slots__ = ("post", "pre", "retained", "tensor", "together")
 
     def __init__(self) -> None:
         self.tensor: dict[int, Hooks] = {}
         self.retained: dict[int, Callable[[Any], None]] = {}
         self.pre: Hooks = {}
         self.post: Hooks = {}
+        self.together: tuple[Any, ...] = ()
 
 
 class LeafHooks:
@@ -82,14 +84,16 @@ class LeafHooks:
       tensor: Hooks on its gradient.
       accumulated: Hooks on the leaf, called when its `.grad` has been added to.
       node: Weak reference to its node, if that has hooks of its own.
+      together: Hooks on several gradients at once, of which one is the leaf's.
     """
 
-    __slots__ = ("accumulated", "node", "tensor")
+    __slots__ = ("accumulated", "node", "tensor", "together")
 
     def __init__(self) -> None:
         self.tensor: Hooks = {}
         self.accumulated: Hooks = {}
         self.node: weakref.ref[Any] | None = None
+        self.together: tuple[Any, ...] = ()
 
     def __iter__(self) -> Iterator[int]:
         """Yields the numbers of all hooks that a backward calls at the leaf."""
@@ -99,6 +103,9 @@ class LeafHooks:
         if node is not None:
             yield from node._own_hooks().pre
             yield from node._own_hooks().post
+        for group in self.together:
+            yield from group.hooks
+            yield from group.accumulated
 
     def __bool__(self) -> bool:
         return any(True for _ in self)

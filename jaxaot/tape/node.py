@@ -109,6 +109,11 @@ class Node:
         return gradient
 
     @property
+    def together(self) -> Sequence[Any]:
+        """Hooks on several gradients at once, of which one is of an output of this node."""
+        return () if self.hooks is None else self.hooks.together
+
+    @property
     def edge_places(self) -> Sequence[int | None]:
         """For each operand that PyTorch counts, which edge is its own; None for one whose gradient is not wanted."""
         return range(len(self.edges))

@@ -198,6 +198,7 @@ def trace_body(
     promoted: Sequence[tuple[History, Storage]] = (),
     is_loop: bool = False,
     has_streams: bool = True,
+    what: str = "The function of a `cond`, `while_loop`, `scan` or `map`",
 ) -> Body:
     """Returns the graph of a function, and what it does to what it captures from the surrounding trace or from outside.
 
@@ -207,6 +208,7 @@ def trace_body(
       promoted: Histories that do not require grad, but are to be taken as if they did.
       is_loop: Whether the body will run again on what it leaves.
       has_streams: Whether random numbers are those of streams, so that they do not depend on how often bodies run.
+      what: What the function is, for messages.
 
     Raises:
       CapturedTensorChangedError: If it changes more of a captured tensor than its values.
@@ -221,7 +223,7 @@ def trace_body(
         given = [trace.argument(symbol, spec) for symbol, spec in zip(symbols, arguments, strict=True)]
         leaves = fn(given)
         state.grad_enabled = grad_enabled  # a mode that the body set must not reach the equations below
-        _check_captured(trace)
+        _check_captured(trace, what)
         refuse_lasting_hooks(trace, leaves)
         # strong types: branches must return equal types, and loops what they take
         outputs = [strong(x._read() if isinstance(x, Tensor) else x, x.dtype) for x in leaves]
@@ -347,7 +349,7 @@ def _begin_history(outer: TraceState, tensor: Tensor) -> History:
     return tensor._history
 
 
-def _check_captured(trace: _BodyTrace) -> None:
+def _check_captured(trace: _BodyTrace, what: str) -> None:
     problems = []
     for tensor, before in trace.tensors.values():
         shown = f"a captured tensor {before['_layout'].dtype}{list(before['_layout'].size)}"
@@ -364,9 +366,8 @@ def _check_captured(trace: _BodyTrace) -> None:
     if problems:
         listed = "\n".join(f"  - {problem}" for problem in problems)
         raise CapturedTensorChangedError(
-            f"The function of a `cond`, `while_loop`, `scan` or `map` changed more of a tensor from outside than its "
-            f"values:\n{listed}\nWhether or how often it runs is only known when the compiled graph runs, but what a "
-            "tensor shows has to be known before. Values may be written (`x.copy_(new)`, `x[i] = v`, `x.grad.zero_()`, "
+            f"{what} changed more of a tensor from outside than its values:\n{listed}\nWhether or how often it runs is only "
+            "known when the compiled graph runs, but what a tensor shows has to be known before. Values may be written (`x.copy_(new)`, `x[i] = v`, `x.grad.zero_()`, "
             "`x.grad.add_(g)`); do the rest before or after, or to a tensor that is passed and returned."
         )
 

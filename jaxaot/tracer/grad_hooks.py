@@ -61,6 +61,8 @@ def _hooks_of(trace: TraceState, tensor: Tensor) -> Iterator[Any]:
             yield from node.hooks.pre
             yield from node.hooks.post
             yield from node.hooks.retained.values()
+            for group in node.hooks.together:
+                yield from group.hooks
         if node.sequence_number < trace.first_node:
             continue
         for following in node.edges:

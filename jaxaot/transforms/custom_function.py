@@ -28,8 +28,10 @@ from jaxaot.facade.grad import recording
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import conjugate
 from jaxaot.facade.source_line import warn_user
+from jaxaot.facade.subclass import SUBCLASSES
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.trees import to_tensors
+from jaxaot.facade.wrapper_function import OpenedCall
 from jaxaot.ops.promotion import strong
 from jaxaot.ops.table import op_of
 from jaxaot.tape.modes import state
@@ -128,9 +130,15 @@ class Function:
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
                 f"implement one of them: they are two names of one method, and {cls.__name__} has both."
             )
-        attach = functools.partial(_attach, cls.jvp if has_jvp else None, has_backward)
-        push = cls.jvp if has_jvp else jvp_of_nobody
-        return call_function(f"{cls.__name__}Backward", run, getattr(cls, own), push, args, attach)
+        push, pull = cls.jvp if has_jvp else jvp_of_nobody, getattr(cls, own)
+        opened = OpenedCall(cls.__name__, args) if SUBCLASSES else None
+        forward, given = run, args
+        if opened is not None:
+            forward, push, pull = opened.run(run), opened.push(push), opened.backward(pull)
+            given = tuple(opened.arguments.flat)
+        attach = functools.partial(_attach, push if has_jvp else None, has_backward)
+        returned = call_function(f"{cls.__name__}Backward", forward, pull, push, given, attach)
+        return returned if opened is None else opened.finish(returned)
 
 
 def _check_named(name: str, named: dict[str, Any]) -> None:
@@ -266,7 +274,8 @@ class _Direction:
           wanted: Positions of the results that gradients flow to.
         """
         try:
-            body = trace_body(run, [LeafSpec(tuple(shape), np.dtype(dtype), True, True) for shape, dtype in types])
+            specs = [LeafSpec(tuple(shape), np.dtype(dtype), True, True) for shape, dtype in types]
+            body = trace_body(run, specs, what=f"The backward or `jvp` of {node.name()}")
         except Exception as error:
             if state.anomaly is not None:
                 state.anomaly.explain(error, node)

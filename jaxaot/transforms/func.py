@@ -18,7 +18,9 @@ from jaxaot.errors import ArgumentError, AutogradError, TensorValueError
 from jaxaot.facade.custom_function import no_jvp
 from jaxaot.facade.grad import recording
 from jaxaot.facade.kernels import conjugate
+from jaxaot.facade.subclass import is_wrapper
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.wrapper_gradients import carried
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tape.saved_hooks import disable_saved_tensors_hooks
@@ -169,6 +171,17 @@ def _in_forward_mode(transformed: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def _number(pure: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
+    """Returns a function as one to a number that JAX differentiates, and the result; of a wrapper it is the sum."""
+
+    def number(*args: object, **kwargs: Any) -> Any:
+        found = pure(*args, **kwargs)
+        value = found[0] if has_aux else found
+        return (sum(carried(value)) if is_wrapper(value) else value), found
+
+    return number
+
+
 def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """Returns a function that computes the gradient of `func`, and its value.
 
@@ -183,7 +196,8 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
 
     def transformed(*args: object, **kwargs: Any) -> Any:
         chosen, check = _check_argnums(argnums, args), functools.partial(_check_scalar, has_aux)
-        value, gradients = jax.value_and_grad(_pure(func, True, check), chosen, has_aux)(*args, **kwargs)
+        number = _number(_pure(func, True, check), has_aux)
+        (_, value), gradients = jax.value_and_grad(number, chosen, True)(*args, **kwargs)
         return _in_torchs_convention(gradients), value
 
     return functools.wraps(func)(lambda *args, **kwargs: call_on_tensors(transformed, args, kwargs))
@@ -200,8 +214,9 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
 
     def transformed(*args: object, **kwargs: Any) -> Any:
         chosen, check = _check_argnums(argnums, args), functools.partial(_check_scalar, has_aux)
-        found = jax.grad(_pure(func, True, check), chosen, has_aux)(*args, **kwargs)
-        return (_in_torchs_convention(found[0]), found[1]) if has_aux else _in_torchs_convention(found)
+        number = _number(_pure(func, True, check), has_aux)
+        gradients, found = jax.grad(number, chosen, True)(*args, **kwargs)
+        return (_in_torchs_convention(gradients), found[1]) if has_aux else _in_torchs_convention(gradients)
 
     return functools.wraps(func)(lambda *args, **kwargs: call_on_tensors(transformed, args, kwargs))
 

@@ -640,3 +640,20 @@ def test_compilers_that_return_a_graph_or_a_function_of_a_list():
         ja.aot.aot_function(lambda x, y: (x.sin() * y).sum(), forward, backward)(x, ja.full((3,), 2.0)).backward()
         np.testing.assert_allclose(x.grad.numpy(), 2 * np.cos(1), rtol=1e-6)
     assert len(seen) == 3
+
+
+def test_names_of_a_module_are_those_of_its_state_dict():
+    class Model(ja.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = ja.nn.Sequential(ja.nn.Linear(3, 3), ja.nn.Linear(3, 3))
+            self.layers[1].weight = self.layers[0].weight
+            self.register_buffer("steps", ja.zeros(()))
+
+        def forward(self, tokens):
+            self.steps.add_(1)
+            return (self.layers(tokens).sum(),)
+
+    _, signature = ja.aot.aot_export_module(Model(), (ja.ones(2, 3),), trace_joint=True, output_loss_index=0)
+    assert signature.parameters == ["layers.0.weight", "layers.0.bias", "layers.1.bias"]
+    assert (signature.buffers, signature.user_inputs) == (["steps"], ["tokens"])

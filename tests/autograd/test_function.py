@@ -11,6 +11,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.errors import (
+    CapturedTensorChangedError,
     AutogradError,
     BackwardTwiceError,
     EagerOnlyError,
@@ -624,3 +625,21 @@ def test_arguments_by_name_alone_reach_the_forward(fn, is_compiled):
 
 def test_arguments_by_name_alone_reach_the_rule_of_vmap():
     assert ja.func.vmap(lambda x: Scaled.apply(x, times=3))(ja.ones(2)).tolist() == [103, 103]
+
+
+def test_a_traced_backward_that_changes_the_shape_of_an_argument_is_refused():
+    class Turning(ja.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            ctx.saved_tensors[0].t_()
+            return gradient.clone()
+
+    x = ja.ones(3, 2, requires_grad=True)
+    with pytest.raises(CapturedTensorChangedError, match="The backward or `jvp` of TurningBackward changed"):
+        ja.compile(lambda x: Turning.apply(x))(x)
+    assert x.shape == (3, 2)

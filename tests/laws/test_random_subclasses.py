@@ -1,6 +1,7 @@
 """Random programs on pairs of tensors, whose halves are windows of one memory: as on plain tensors, and compiled.
 
-A program makes pairs of windows of two vectors, computes with them, writes to them through views, and to the vectors.
+A program makes pairs of windows of two vectors, or is given such pairs beside the vectors, computes with them, writes
+to them through views, and to the vectors.
 As `TwoTensor`s and compiled it does what it does with two plain tensors each, one statement after the other.
 
 `JAXAOT_PROGRAMS=2000 pytest tests/laws/test_random_subclasses.py` runs that many.
@@ -72,7 +73,8 @@ def grow(seed):
     rng = random.Random(seed)
     statements, n = [], 2
     for _ in range(2):
-        statements.append(("pair", rng.randrange(LENGTH - WIDTH + 1), rng.randrange(LENGTH - WIDTH + 1)))
+        kind = rng.choice(["pair", "passed"])
+        statements.append((kind, rng.randrange(LENGTH - WIDTH + 1), rng.randrange(LENGTH - WIDTH + 1)))
     for _ in range(rng.randrange(3, 7)):
         kind = rng.choice(["pair", "compute", "compute", "write", "write", "base"])
         if kind == "pair":
@@ -92,12 +94,14 @@ def grow(seed):
 def program(statements, returned, made):
     """Returns a function of two vectors and a pair."""
 
-    def run(first, second, given):
+    def run(first, second, given, passed):
         pairs = []
         for kind, *rest in statements:
             if kind == "pair":
                 i, j = rest
                 pairs.append(made(first[i : i + WIDTH], second[j : j + WIDTH]))
+            elif kind == "passed":
+                pairs.append(passed[len(pairs)])
             elif kind == "compute":
                 name, i, j = rest
                 pairs.append(made.apply(COMPUTE[name], pairs[i], pairs[j]))
@@ -114,7 +118,7 @@ def program(statements, returned, made):
     return run
 
 
-def call(run, made, seed):
+def call(run, made, seed, statements):
     """Returns the values of all that a call does: vectors, results, gradients."""
     rng = np.random.default_rng(seed)
     values = rng.uniform(-1, 1, (4, LENGTH)).astype(np.float32)
@@ -123,7 +127,9 @@ def call(run, made, seed):
     if seed % 2:
         second = first  # both halves in one memory
     given = made(leaves[2][:WIDTH], leaves[3][:WIDTH])
-    results = run(first, second, given)
+    ends = [(slice(i, i + WIDTH), slice(j, j + WIDTH)) for kind, i, j in statements[:2]]
+    passed = [made(first[i], second[j]) for i, j in ends]
+    results = run(first, second, given, passed)
     halves = [half for pair in results for half in (pair.a, pair.b)]
     total = sum((half * (i + 1)).sum() for i, half in enumerate(halves)) + first.sum() + second.sum()
     total.backward()
@@ -134,11 +140,11 @@ def call(run, made, seed):
 @pytest.mark.parametrize("seed", seeds(300, 4))
 def test_a_program_does_what_it_does_on_plain_tensors(seed):
     statements, returned = grow(seed)
-    expected = call(program(statements, returned, Plain), Plain, seed)
+    expected = call(program(statements, returned, Plain), Plain, seed, statements)
     eager = program(statements, returned, Wrapped)
     compiled = ja.compile(eager)
     for run in (eager, compiled, compiled):
-        found = call(run, Wrapped, seed)
+        found = call(run, Wrapped, seed, statements)
         for array, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(array, other, rtol=2e-5, atol=1e-5, err_msg=f"{statements}")
     assert compiled.cache_info().hits >= 1
