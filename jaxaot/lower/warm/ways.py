@@ -15,7 +15,7 @@ from typing import Any
 import jax
 
 from jaxaot import settings as config
-from jaxaot._jax import as_one_call, with_type_of
+from jaxaot._jax import as_one_call, call_stored, with_type_of
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.backend.cpu.batch.sharded import ShardedExecutable
 from jaxaot.backend.cpu.batch.shards import Shards
@@ -219,7 +219,7 @@ def _imported(blob: bytes, like: ClosedJaxpr | None = None) -> ClosedJaxpr:
         if [(a.shape, a.dtype) for a in ours] != [(a.shape, a.dtype) for a in theirs]:
             raise ValueError("other types")
     specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in in_avals]
-    run = lambda *args: [with_type_of(x, a) for x, a in zip(exported.call(*args), out_avals, strict=True)]
+    run = lambda *args: [with_type_of(x, a) for x, a in zip(call_stored(exported, *args), out_avals, strict=True)]
     return jax.make_jaxpr(run)(*specs)
 
 
