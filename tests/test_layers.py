@@ -20,6 +20,7 @@ LAYERS = [
         "_logs",
         "_frames",
         "_jax",
+        "_immutable",
         "_placement",
         "_versions",
         "_absent",

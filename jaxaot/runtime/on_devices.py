@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, assert_never
 
+from jaxaot._immutable import immutable
 from jaxaot._util import format_bytes
 from jaxaot.lower.collectives import Collective, collectives, collectives_text
 from jaxaot.lower.executable import Executable
@@ -14,7 +15,7 @@ from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.program import empty_inputs, forward_graph
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class DeviceProgram:
     """What one device does in a program over several.
 

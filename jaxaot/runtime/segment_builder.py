@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from jaxaot import settings as config
+from jaxaot._immutable import immutable
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tracing import require_values
 from jaxaot.plan.paths import Path
@@ -29,7 +30,7 @@ from jaxaot.runtime.sizes import Sizes, TracedCall
 from jaxaot.validate.prove import prove_guards
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class SegmentBuilder:
     """Makes the programs of a function that is compiled in segments.
 

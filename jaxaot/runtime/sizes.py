@@ -7,7 +7,6 @@ is known of sizes never decides what a call does, but with which arrays.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ import jax
 import numpy as np
 
 from jaxaot import settings
+from jaxaot._immutable import immutable
 from jaxaot._jax import is_key_dtype, is_tracer
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import BudgetError, PolicyError, UsageError
@@ -34,7 +34,7 @@ from jaxaot.runtime.room import Room, Shared, cut_outputs, keeping_padding, may_
 from jaxaot.views.layout import Layout, contiguous, layout_of
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Steps:
     """What the flow does for programs of buckets.
 
@@ -54,7 +54,7 @@ class Steps:
     make: Callable[..., Any]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class _Array:
     """An input of a graph whose sizes may change.
 
@@ -73,7 +73,7 @@ class _Array:
     leaf: int | None = None
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class TracedCall:
     """A call that was traced.
 
