@@ -35,6 +35,7 @@ import jaxaot.plan as _plan  # the room, before the function `plan` takes its na
 from jaxaot import errors as errors
 from jaxaot._absent import missing_name as _missing_name
 from jaxaot._logs import set_up_logs as _set_up_logs
+from jaxaot._util import public_names as _public_names
 from jaxaot.errors import JaxaotError as JaxaotError
 from jaxaot.settings import Config as Config
 from jaxaot.settings import get as _get_config
@@ -172,7 +173,7 @@ _PACKAGES = (
     "policies", "random", "signal", "special", "subclasses",
 )  # fmt: skip
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names}
-_OWN = [name for name in globals() if not name.startswith("_")]  # constants and settings
+_OWN = _public_names(globals())  # constants and settings
 
 
 def _functions() -> dict[str, object]:

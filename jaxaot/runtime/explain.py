@@ -115,7 +115,7 @@ def log_program(name: str, program: Program, seconds: float, n_kept: int, n_drop
     if _GRAPHS.isEnabledFor(logging.DEBUG):
         _GRAPHS.debug("`%s`:\n%s", name, program.traced)
         if program.partition is not None:
-            _GRAPHS.debug("`%s`:\n%s", name, program.partition)
+            _GRAPHS.debug("`%s`:\n%s", name, program.whole_partition)
     if program.partition is not None and _PARTITION.isEnabledFor(logging.DEBUG):
         _PARTITION.debug("`%s` %s", name, program.partition.plan)
 

@@ -82,7 +82,7 @@ class TracedCall:
       args: Its arguments.
       kwargs: Its keyword arguments.
       traced: The trace.
-      joint: The joint graph, before any pass; None if no gradient flows.
+      make_joint: Takes the trace to its joint graph, before any pass.
       key: All that the guards look at.
       numbers: Paths of the numbers that are symbolic in it.
     """
@@ -91,9 +91,14 @@ class TracedCall:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     traced: Traced
-    joint: JointGraph | None
+    make_joint: Callable[[Traced], JointGraph]
     key: CallKey
     numbers: Sequence[Path]
+
+    @functools.cached_property
+    def joint(self) -> JointGraph | None:
+        """The joint graph, before any pass; None if no gradient flows."""
+        return self.make_joint(self.traced) if self.traced.needs_backward else None
 
     @functools.cached_property
     def shapes(self) -> Shapes:
@@ -332,7 +337,7 @@ class Sizes:
         tensors = tuple((t.path, t.storage, t.requires_grad) for t in plan.tensors)
         statics = tuple((s.leaf, s.condition) for s in plan.statics)
         modes = key.settings, key.jax_settings, key.hooks, plan.grad_enabled, plan.autocast
-        found = call.traced.in_tree, kinds, asked, tensors, statics, modes, call.joint is not None
+        found = call.traced.in_tree, kinds, asked, tensors, statics, modes, call.traced.needs_backward
         try:
             hash(found)
         except TypeError:  # what a static argument or a setting holds

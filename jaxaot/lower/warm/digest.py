@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import ClosedJaxpr, DropVar, Jaxpr, Literal
+from jaxaot._jax import ClosedJaxpr, DropVar, Jaxpr, Literal, bind_params
 from jaxaot._versions import JAXAOT
 from jaxaot.lower.cache_key import array_digest
 
@@ -31,7 +32,8 @@ class NotCacheable(Exception):
 def graph_digest(closed: Any) -> str:
     """Returns a text that is equal for graphs of different processes that compute the same.
 
-    Scopes count, as passes look at them; source lines do not.
+    Scopes count, as passes look at them; source lines do not. Of a function with a rule of its own, the derivative is
+    part of what it computes.
 
     Raises:
       NotCacheable: If a parameter of an equation is a function of Python or another object without content.
@@ -39,10 +41,28 @@ def graph_digest(closed: Any) -> str:
     return hashlib.sha256("\0".join(_graph(closed.jaxpr, closed.consts, _Texts())).encode()).hexdigest()
 
 
-class _Texts:
-    """Texts of what many equations share, each made once."""
+def content_digest(value: Any, what: str) -> str:
+    """Returns a text that is equal for values of different processes with the same content.
 
-    def __init__(self) -> None:
+    Args:
+      value: A value such as a parameter of an equation.
+      what: What it is, for the error.
+
+    Raises:
+      NotCacheable: If it holds a function of Python or another object without content.
+    """
+    return hashlib.sha256("\0".join(_value(value, what, _Texts())).encode()).hexdigest()
+
+
+class _Texts:
+    """Texts of what many equations share, each made once.
+
+    Attributes:
+      looks_at_rules: Whether the derivatives of functions that have rules of their own are part of the content.
+    """
+
+    def __init__(self, looks_at_rules: bool = True) -> None:
+        self.looks_at_rules = looks_at_rules
         self._found: dict[Any, tuple[Any, str]] = {}
 
     def of(self, thing: Any, text: Callable[[Any], str] = str) -> str:
@@ -65,7 +85,12 @@ def _graph(jaxpr: Any, consts: Any, texts: _Texts) -> Iterator[str]:
         yield texts.of(eqn.ctx, repr)
         for atom in eqn.invars:
             yield f"{atom.val!r}: {atom.aval}" if isinstance(atom, Literal) else number[atom]
-        for name, value in sorted(eqn.params.items()):
+        params = eqn.params
+        if eqn.primitive.name in _WITH_RULES:
+            params = {name: value for name, value in params.items() if name not in _RULES}
+            if texts.looks_at_rules:
+                yield from _graph(_derivative(eqn).jaxpr, (), _Texts(looks_at_rules=False))
+        for name, value in sorted(params.items()):
             yield name
             if isinstance(value, _PLAIN):
                 yield repr(value)
@@ -81,6 +106,38 @@ def _graph(jaxpr: Any, consts: Any, texts: _Texts) -> Iterator[str]:
 
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.dtype, enum.Enum)
+
+
+_WITH_RULES = ("custom_jvp_call", "custom_vjp_call")
+_RULES = ("jvp_jaxpr_fun", "fwd_jaxpr_thunk", "bwd", "out_trees")
+"""Parameters that are functions of Python; what they compute is in the derivative."""
+
+
+def _derivative(eqn: Any) -> Any:
+    """Returns the graph of the derivative of an equation, which shows what its own rule does.
+
+    A rule may call the function itself, so rules inside of it are not followed again.
+
+    Raises:
+      NotCacheable: If it cannot be traced by itself.
+    """
+    params, avals = bind_params(eqn), [atom.aval for atom in eqn.invars]
+    moving = [i for i, aval in enumerate(avals) if jnp.issubdtype(aval.dtype, jnp.inexact)]
+    pulled = [i for i, var in enumerate(eqn.outvars) if jnp.issubdtype(var.aval.dtype, jnp.inexact)]
+
+    def derivative(operands: list[Any], cotangents: list[Any]) -> Any:
+        def function(*values: Any) -> list[Any]:
+            given = dict(zip(moving, values, strict=True))
+            results = eqn.primitive.bind(*(given.get(i, x) for i, x in enumerate(operands)), **params)
+            return [results[i] for i in pulled]
+
+        return jax.vjp(function, *(operands[i] for i in moving))[1](cotangents)
+
+    try:
+        return jax.make_jaxpr(derivative)(avals, [eqn.outvars[i].aval for i in pulled])
+    except Exception as error:
+        problem = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise NotCacheable(f"the rule of a `{eqn.primitive.name}` cannot be traced by itself ({problem})") from error
 
 
 def _value(value: Any, what: str, texts: _Texts) -> Iterator[str]:
