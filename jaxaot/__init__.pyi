@@ -13,7 +13,7 @@
     step(ja.randn(4, 3), ja.zeros(4, 3)).backward()
 
 This file is the contract: every public name. The functions of the op table (`ja.add`, `ja.matmul`, …) are derived from
-its rows and bound at the end."""
+its rows."""
 
 # Written by tools/stubs.py from the op table. Edit that, or the rows, and run it again.
 
@@ -56,30 +56,30 @@ from jaxaot.facade.bound import SvdResult
 from jaxaot.facade.bound import TopkResult
 from jaxaot.facade.bound import TriangularSolveResult
 from jaxaot.views.memory_format import MemoryFormat
-from jaxaot import distributed as distributed
-from jaxaot import optim as optim
-from jaxaot import subclasses as subclasses
-from jaxaot.archive.exported import export as export
-from jaxaot.archive.loaded import load as load
 from jaxaot import amp as amp
 from jaxaot import aot as aot
 from jaxaot import autograd as autograd
 from jaxaot import compiler as compiler
+from jaxaot import distributed as distributed
 from jaxaot import errors as errors
 from jaxaot import fft as fft
 from jaxaot import func as func
 from jaxaot import linalg as linalg
 from jaxaot import masked as masked
 from jaxaot import nn as nn
+from jaxaot import optim as optim
 from jaxaot import policies as policies
 from jaxaot import random as random
 from jaxaot import signal as signal
 from jaxaot import special as special
+from jaxaot import subclasses as subclasses
 from jaxaot.api import compile as compile
 from jaxaot.api import explain as explain
 from jaxaot.api import functionalize as functionalize
 from jaxaot.api import pareto as pareto
 from jaxaot.api import trace as trace
+from jaxaot.archive.exported import export as export
+from jaxaot.archive.loaded import load as load
 from jaxaot.autograd._compiled_tape import compiled_autograd as compiled_autograd
 from jaxaot.errors import JaxaotError as JaxaotError
 from jaxaot.facade.assumed import assume_constant as assume_constant

@@ -24,7 +24,8 @@ from jax._src.core import no_axis_name, pvary_p, pytype_aval_mappings, set_curre
 from jax._src.dtypes import register_canonicalize_value_handler
 from jax._src.interpreters.batching import BatchTrace, BatchTracer
 from jax._src.interpreters.pxla import batched_device_put
-from jax._src.lib.mlir.dialects import sdy
+from jax._src.lib.mlir import ir
+from jax._src.lib.mlir.dialects import func, sdy
 from jax._src.mesh import empty_abstract_mesh
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
 from jax._src.source_info_util import user_frames
@@ -454,6 +455,38 @@ def with_type_of(value: object, aval: Aval) -> Any:
         return value
     kept = {"new_dtype": aval.dtype, "weak_type": aval.weak_type, "sharding": None}
     return jax.lax.convert_element_type_p.bind(value, **kept)
+
+
+stored_p = Primitive("stored_program")
+"""A program of `jax.export` for one device, as `Exported.call` lowers it, which loads all of scipy.linalg first."""
+stored_p.multiple_results = True
+stored_p.def_impl(lambda *args, program: jax.jit(functools.partial(stored_p.bind, program=program))(*args))
+stored_p.def_abstract_eval(lambda *_, program: list(program.out_avals))
+
+
+def _lower_stored(ctx: Any, *args: Any, program: Any) -> Any:
+    whole = ctx.module_context
+    with whole.module.context:
+        module = program.mlir_module(serialized=False)
+    results = ir.SymbolTable(module.operation)["main"].type.results
+    name = mlir.merge_mlir_modules(whole.module, f"call_{program.fun_name}", module, dst_symtab=whole.symbol_table)
+    return func.CallOp(results, ir.FlatSymbolRefAttr.get(name), list(args)).results
+
+
+mlir.register_lowering(stored_p, _lower_stored)
+_NEEDS_MORE = (b"lapack", b"sdy.", b"shape_assertion")
+"""Words in a stored program that needs what `Exported.call` prepares: kernels of LAPACK, meshes, sizes that vary."""
+
+
+def call_stored(program: Any, *args: Any) -> Sequence[Any]:
+    """Returns the results of a program of `jax.export` that takes and returns flat arrays."""
+    is_plain = (
+        program.nr_devices == len(program.platforms) == 1
+        and not (program.ordered_effects or program.unordered_effects or program.uses_global_constants)
+        and len(program.module_kept_var_idx) == len(args)
+        and not any(word in program.mlir_module_serialized for word in _NEEDS_MORE)
+    )
+    return stored_p.bind(*args, program=program) if is_plain else program.call(*args)
 
 
 def uses_axis(jaxpr: Jaxpr, name: Any) -> bool:

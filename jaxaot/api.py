@@ -18,6 +18,7 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import require_values
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.costs import cut_options
+from jaxaot.lower.executable import Executable
 from jaxaot.lower.sized import Dynamic
 from jaxaot.partition.budget import check_budget, parse_fit
 from jaxaot.partition.pareto import Pareto, trade_offs
@@ -35,6 +36,7 @@ from jaxaot.runtime.program import Program, lower
 from jaxaot.runtime.segment_builder import SegmentBuilder
 from jaxaot.runtime.segmented import SegmentedFunction
 from jaxaot.runtime.sizes import Sizes, Steps, TracedCall
+from jaxaot.runtime.warm import require_joint, with_warm_cut
 from jaxaot.tracer.pure import run_pure
 from jaxaot.tracer.trace import trace_call
 from jaxaot.transforms.functionalized import call_functionalized
@@ -236,7 +238,7 @@ def build_program(
       sizes: What is known of the sizes of calls; None if each has a program of its own.
     """
     call = traced_call(fn, args, kwargs, numbers)
-    traced, joint, key = call.traced, call.joint, call.key
+    traced, key = call.traced, call.key
     if key.settings.validate_guards:
         prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
     fit = parse_fit(key.settings.memory_budget if memory_budget is None else memory_budget)
@@ -244,13 +246,17 @@ def build_program(
         room = sizes.room(call)
         if room is not None:
             return generate(lower(traced, room.partition, make, key, room=room), writing)
-    joint = None if joint is None else flow.after_passes(joint)
-    if joint is not None and fit is not None:
+    if not traced.needs_backward:
+        return generate(lower(traced, None, make, key), writing)
+    cut = lambda: flow.after_passes(require_joint(call)).partition(policy, memory_budget)
+    if fit is not None:
         name = getattr(fn, "__name__", type(fn).__name__)
+        joint = flow.after_passes(require_joint(call))
         program = fitting_program(joint, policy, fit, lambda parts: lower(traced, parts, make, key), name)
+    elif make is Executable and not key.watches:
+        program = with_warm_cut(call, cut, policy, memory_budget)
     else:
-        partition = joint.partition(policy, memory_budget) if joint is not None else None
-        program = lower(traced, partition, make, key)
+        program = lower(traced, cut(), make, key)
     return generate(program, writing)
 
 
@@ -264,8 +270,7 @@ def traced_call(
       SignatureMismatchError: If an argument is a type without a value.
     """
     traced, key = trace_for_call(fn, args, kwargs, numbers)
-    joint = flow.plain_joint_of(traced) if traced.needs_backward else None
-    return TracedCall(fn, args, kwargs, traced, joint, key, numbers)
+    return TracedCall(fn, args, kwargs, traced, flow.plain_joint_of, key, numbers)
 
 
 def trace_for_call(

@@ -3,44 +3,43 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot.api import compile as compile_function
-from jaxaot.api import trace
-from jaxaot.buckets.policy import Given
 from jaxaot.errors import TensorTypeError, UnsupportedVariableError, UsageError
-from jaxaot.facade.bad_arguments import explain_deleted
-from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, kind_of
-from jaxaot.facade.trees import refuse_cycles
-from jaxaot.lower.explain import OfCall
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
-from jaxaot.lower.sized import Dynamic, Sized
 from jaxaot.lower.warm.events import CacheReport
-from jaxaot.plan.alias import ArrayOutput
-from jaxaot.report.build import changes_of
+
+if TYPE_CHECKING:
+    from jaxaot.buckets.policy import Given
+    from jaxaot.lower.explain import OfCall
+    from jaxaot.lower.sized import Dynamic, Sized
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_LIBRARY = "flax"
+"""The library whose objects are written back. What concerns them is imported where there are some."""
 _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
 
 
-def _is_object(value: object) -> bool:
-    return kind_of(value) is not None and not is_cell(value)
-
-
 def _are_in(arguments: Any) -> bool:
+    if _LIBRARY not in sys.modules:
+        return False
+    from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, kind_of
+
+    def is_object(value: object) -> bool:
+        return kind_of(value) is not None and not is_cell(value)
+
     args, kwargs = arguments
     if not cell_kinds():
         return False
-    if any(map(_is_object, args)):
-        return True
-    return any(map(_is_object, jax.tree.leaves((args, kwargs), is_leaf=is_leaf)))
+    return any(map(is_object, args)) or any(map(is_object, jax.tree.leaves((args, kwargs), is_leaf=is_leaf)))
 
 
 class _OfObjects:
@@ -54,6 +53,8 @@ class _OfObjects:
                 "would have to place. Place them in the objects themselves, `jax.device_put(array, sharding)`, which "
                 "the compiled function follows, or pass `nnx.split(model)` instead of the model."
             )
+        from jaxaot.api import compile as compile_function
+
         self._static = Static(fn, options)
         self._compiled, self._options = compile_function(fn, dynamic=False), options
 
@@ -66,10 +67,14 @@ class _OfObjects:
 
     @functools.cached_property
     def _by_library(self) -> Callable[..., Any]:
+        from jaxaot.facade.cells import cell_kinds
+
         (kind,) = cell_kinds().values()
         return kind.jit(self._compiled.fn, self._options)
 
     def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        from jaxaot.facade.cells import is_leaf
+
         moving, static = self._static.split(args, kwargs)
         as_array = lambda x: jnp.asarray(x) if isinstance(x, _NUMBERS) else x  # `jax.jit` is not specialised on these
         arrays = jax.tree.map(as_array, list(moving.values()), is_leaf=is_leaf)  # JAX does not sort 0 and "x" as keys
@@ -82,6 +87,11 @@ class _OfObjects:
 
     def graph_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OfCall:
         """Returns the graph of a call, from arrays to results and what is written, and what goes with it."""
+        from jaxaot.api import trace
+        from jaxaot.lower.explain import OfCall
+        from jaxaot.plan.alias import ArrayOutput
+        from jaxaot.report.build import changes_of
+
         args, kwargs = self._given(args, kwargs)
         traced = trace(self._compiled.fn, *args, **kwargs)
         avals = traced.jaxpr.out_avals
@@ -95,7 +105,13 @@ class _OfObjects:
         return OfCall(traced.jaxpr, types, changes_of(traced, self._compiled.fn))
 
 
-_OBJECTS = Objects(_are_in, _OfObjects, refuse_cycles, explain_deleted)
+def _explain_deleted(error: Exception, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    from jaxaot.facade.bad_arguments import explain_deleted
+
+    explain_deleted(error, fn, args, kwargs)
+
+
+_OBJECTS = Objects(_are_in, _OfObjects, _explain_deleted)
 
 
 @overload
@@ -170,4 +186,6 @@ def jit(
         )
     if dynamic is False:
         return Jitted(fn, options, _OBJECTS)
+    from jaxaot.lower.sized import Sized
+
     return Sized(fn, options, _OBJECTS, dynamic, buckets, max_programs)

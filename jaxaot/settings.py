@@ -113,8 +113,10 @@ def kernels_differ() -> bool:
 
 
 def when_kernels_differ(callback: Callable[[], None]) -> Callable[[], None]:
-    """Has a function called once when eager kernels have to look at the settings in force from then on."""
+    """Has a function called once when eager kernels have to look at the settings in force; now, if they do."""
     _when_kernels_differ.append(callback)
+    if _kernels_differ:
+        callback()
     return callback
 
 
@@ -127,8 +129,8 @@ def when_heaps_are_given_back(callback: Callable[[], None]) -> Callable[[], None
 def when_a_cache_is_set(callback: Callable[[Config], None]) -> Callable[[Config], None]:
     """Has a function called with the settings whenever some with a `cache_dir` come in force; now, if they are."""
     _when_a_cache_is_set.append(callback)
-    if _default.cache_dir is not None:
-        callback(_default)
+    if get().cache_dir is not None:
+        callback(get())
     return callback
 
 

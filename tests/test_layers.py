@@ -20,6 +20,7 @@ LAYERS = [
         "_logs",
         "_frames",
         "_jax",
+        "_immutable",
         "_placement",
         "_versions",
         "_absent",
@@ -131,6 +132,16 @@ LOCAL = {
     ("cli.py", "jaxaot.demo.bench"),
     ("cli.py", "jaxaot.demo.report"),  # the demo is imported when it runs, not by other commands
     ("cli.py", "jaxaot.demo.train"),
+    ("__init__.py", "jaxaot.facade.foreach"),
+    ("__init__.py", "jaxaot.facade.methods"),
+    ("jitted.py", "jaxaot.api"),  # to jit functions of arrays, neither tensors nor their compiler are loaded
+    ("jitted.py", "jaxaot.facade.bad_arguments"),
+    ("jitted.py", "jaxaot.facade.cells"),
+    ("jitted.py", "jaxaot.lower.explain"),
+    ("jitted.py", "jaxaot.lower.sized"),
+    ("jitted.py", "jaxaot.plan.alias"),
+    ("jitted.py", "jaxaot.report.build"),
+    ("lower/jit.py", "jaxaot.lower.explain"),
 }
 """Imports inside functions, each with a reason; a circle is no reason."""
 

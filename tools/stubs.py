@@ -346,16 +346,21 @@ def _package() -> str:
     """Returns the stub of `jaxaot` itself: the imports of `__init__.py`, its constants, and the functions."""
     source = (ROOT / "__init__.py").read_text(encoding="utf-8")
     tree = ast.parse(source)
-    lines, constants = [], []
-    nodes = [inner for node in tree.body for inner in (node.body if isinstance(node, ast.If) else [node])]
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("jaxaot"):
-            public = [alias for alias in node.names if not (alias.asname or "_").startswith("_")]
-            lines += [f"from {node.module} import {alias.name} as {alias.asname}\n" for alias in public]
+    constants: list[str] = []
+    found = {name: module for module, names in ja._LATER.items() for name in names}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("jaxaot."):
+            found |= {alias.name: node.module for alias in node.names if not (alias.asname or "_").startswith("_")}
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 names = target.elts if isinstance(target, ast.Tuple) else [target]
                 constants += [name.id for name in names if isinstance(name, ast.Name) and not name.id.startswith("_")]
+    found.pop("MemoryFormat")
+    lines = [f"from jaxaot import {name} as {name}\n" for name in ja._PACKAGES]
+    lines += [
+        f"from {module} import {name} as {name}\n" for name, module in sorted(found.items(), key=lambda x: x[::-1])
+    ]
+    lines.append("from jaxaot.views.memory_format import MemoryFormat as memory_format\n")
     lines += [f"from jaxaot.settings import {old} as _{old}\n" for old in SETTINGS.values()]
     values = "".join(f"{new} = _{old}\n" for new, old in SETTINGS.items())
     values += "".join(_constant(name) for name in constants if name not in SETTINGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,8 @@ from jaxaot.saving import arrays_from_bytes
 Kind = Callable[[Archive], Any]
 
 _kinds: dict[str, Kind] = {}
+_READ_BY = {"graph": "jaxaot.aot.export"}
+"""Kind → the module that registers it."""
 
 
 def register_kind(name: str, read: Kind) -> None:
@@ -29,6 +32,8 @@ def kind_of(archive: Archive) -> Kind:
       ArchiveError: If nothing does.
     """
     kind = archive.manifest.get("kind")
+    if type(kind) is str and kind in _READ_BY:
+        importlib.import_module(_READ_BY[kind])
     if type(kind) is not str or kind not in _kinds:
         raise ArchiveError(
             f"{archive.name} holds a {kind!r}, which this jaxaot does not know. Load it with a later one."

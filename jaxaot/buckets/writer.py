@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import bind_again, has_side_effects, traced_like
 from jaxaot._typing import ArrayLike
 from jaxaot.ir.alignment import AlignedEqn, AlignedGraph, Number, Operand, Values
@@ -48,7 +49,7 @@ class RefusedError(Exception):
     """A graph that no program of a bucket can stand for; the message says by which equation, and why."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Padded:
     """A value in the program of a bucket.
 
@@ -455,7 +456,7 @@ def exact_number(number: Any, dtype: Any = np.float32) -> Any:
     return value if is_there else None
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class BucketProgram:
     """A graph written at its bucket.
 

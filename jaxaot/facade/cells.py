@@ -14,6 +14,7 @@ import abc
 import dataclasses
 import enum
 import functools
+import importlib
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -117,6 +118,9 @@ class CellKind(abc.ABC):
 
 _waiting: dict[str, Callable[[], CellKind]] = {}
 _kinds: dict[str, CellKind] = {}
+_LIBRARY = "flax"
+REGISTERED_BY = "jaxaot.nn.flax"
+"""The module that registers the kinds of flax, and how its modules are lifted; loaded when flax is there."""
 
 
 def register_cell_kind(module: str, make: Callable[[], CellKind]) -> None:
@@ -126,6 +130,8 @@ def register_cell_kind(module: str, make: Callable[[], CellKind]) -> None:
 
 def cell_kinds() -> dict[str, CellKind]:
     """Returns the kinds whose libraries are there, by name."""
+    if _LIBRARY in sys.modules and REGISTERED_BY not in sys.modules:
+        importlib.import_module(REGISTERED_BY)
     for module in [name for name in _waiting if name in sys.modules]:
         kind = _waiting.pop(module)()
         _kinds[kind.name] = kind

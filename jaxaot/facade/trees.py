@@ -12,7 +12,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot.errors import ArgumentError
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.tensor import Tensor
 
@@ -64,31 +63,3 @@ def unpack_keys(tree: Any) -> Any:
         return leaf
 
     return jax.tree.map(unpack, tree, is_leaf=lambda leaf: isinstance(leaf, KeyWords))
-
-
-def refuse_cycles(tree: object, what: str) -> None:
-    """Raises if a list, tuple or dict is inside of itself: JAX flattens no such tree, and fails in the thread since.
-
-    Args:
-      tree: The tree.
-      what: What it is.
-
-    Raises:
-      ArgumentError: If one is.
-    """
-    within: set[int] = set()
-
-    def visit(value: Any) -> None:
-        if type(value) not in (list, tuple, dict):
-            return
-        if id(value) in within:
-            raise ArgumentError(
-                f"{what} hold a {type(value).__name__} that contains itself, directly or by others. Trees of arrays "
-                "have an end: pass the parts, or an object of a class of yours with them as attributes."
-            )
-        within.add(id(value))
-        for item in value.values() if type(value) is dict else value:
-            visit(item)
-        within.discard(id(value))
-
-    visit(tree)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import close_jaxpr, is_key_dtype, scan_counts
 from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr, Literal
 from jaxaot.ir.extents import Pair
@@ -60,7 +61,7 @@ Operand: TypeAlias = int | Number
 """What an aligned equation reads: the number of a value, or a literal."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class AlignedEqn:
     """An equation of both graphs.
 
@@ -112,7 +113,7 @@ class Table(NamedTuple):
     is_static: bool
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class AlignedGraph:
     """Two graphs side by side.
 

@@ -7,12 +7,12 @@ the node was made, that of the forward. So a graph says of its gradients whose t
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
 import jax
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import Annotation, annotations_of, made_at
 from jaxaot._typing import Eqn, Jaxpr
 from jaxaot.ir.walk import sub_jaxprs, variables
@@ -20,7 +20,7 @@ from jaxaot.ir.walk import sub_jaxprs, variables
 TAPE_SCOPE = "tape"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class TapeNode:
     """A node that ran backward in a trace.
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import jax
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import (
     Annotation,
     DropVar,
@@ -34,7 +35,7 @@ MUST_SAVE, MUST_RECOMPUTE, LEAVES = "must_save", "must_recompute", "leaves"
 """The words of marks: two that users say, and that of a value that leaves a region."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Region:
     """What was said of a part of a program.
 
@@ -49,7 +50,7 @@ class Region:
     parent: int | None = None
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class OpenGraph:
     """A graph without calls, and the regions in it.
 

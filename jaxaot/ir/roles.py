@@ -8,11 +8,12 @@ storage that holds no bytes after the forward: whoever runs the backward fills t
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TypeAlias
 
+from jaxaot._immutable import immutable
 
-@dataclasses.dataclass(frozen=True)
+
+@immutable
 class Primal:
     """Input `index` of the user's function."""
 
@@ -23,7 +24,7 @@ class Primal:
         return self.name or f"primal{self.index}"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Cotangent:
     """The cotangent of output `output` of the user's function."""
 
@@ -33,7 +34,7 @@ class Cotangent:
         return f"ct{self.output}"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Output:
     """Output `index` of the user's function."""
 
@@ -44,7 +45,7 @@ class Output:
         return self.name or f"output{self.index}"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Gradient:
     """The gradient with respect to input `primal` of the user's function."""
 
@@ -54,7 +55,7 @@ class Gradient:
         return f"grad{self.primal}"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Residual:
     """Value `index` of those that the forward hands to the backward."""
 
@@ -65,7 +66,7 @@ class Residual:
         return self.name or f"residual{self.index}"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Refill:
     """Content `index` of those that storages lose in the forward and have again when the backward runs."""
 

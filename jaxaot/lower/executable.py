@@ -22,12 +22,13 @@ from jaxaot.backend.cpu.counts import costs_of
 from jaxaot.backend.cpu.memory.sequential import SequentialExecutable
 from jaxaot.backend.cpu.options import without_options_inside
 from jaxaot.backend.cpu.run import How, Way
-from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired
+from jaxaot.backend.cpu.tune import Tuned, repaired
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import refuse_other_settings
 from jaxaot.lower.check import checked
 from jaxaot.lower.entry import compile_for
 from jaxaot.lower.warm.events import CacheEvent
+from jaxaot.lower.warm.kept import KeptGraph, made, worth_tuning
 from jaxaot.lower.warm.ways import warm_way
 from jaxaot.passes.pipeline import lowered_passes
 
@@ -72,7 +73,7 @@ class Executable:
 
     makes_fresh_outputs = True
 
-    __slots__ = ("__dict__", "call", "donated", "jaxpr", "name", "name_of", "settings")
+    __slots__ = ("__dict__", "call", "donated", "name", "name_of", "settings")
 
     def __init__(
         self,
@@ -84,7 +85,7 @@ class Executable:
         """Wraps a graph; nothing is compiled yet.
 
         Args:
-          jaxpr: A ClosedJaxpr.
+          jaxpr: A ClosedJaxpr, or one that a process before this one made.
           donated: The positions of the inputs whose buffers the call may reuse.
           name: What profiles and HLO call it.
           compiler_options: Options for XLA.
@@ -92,8 +93,9 @@ class Executable:
         Raises:
           StorageSizeError: If memory has no addresses for an array of the graph.
         """
-        check_sizes(jaxpr.jaxpr)
-        self.jaxpr = jaxpr
+        if not isinstance(jaxpr, KeptGraph):  # which was looked at when it was made
+            check_sizes(jaxpr.jaxpr)
+        self._graph = jaxpr
         self.name = name
         self.settings: Any = None
         self.donated = tuple(sorted(set(donated)))
@@ -101,7 +103,7 @@ class Executable:
         settings = config.get()
         self.name_of: Callable[[int], str] = lambda position: f"output {position}"
         passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding)
-        self._passes = passes if is_worth_tuning(jaxpr) else ()
+        self._passes = passes if worth_tuning(jaxpr) else ()
         self._made_under, self._is_exact = settings, settings.exact_rounding
         self.cache_events: list[CacheEvent] = []
         self._run: Callable[..., list[Array]] | None = None
@@ -119,14 +121,19 @@ class Executable:
     def _checked(self, call: Callable[..., list[Array]]) -> Callable[..., list[Array]]:
         """Returns a function that checks the outputs of the first call, outside of transformations of JAX."""
         alike = lambda graph: Executable(graph, (), self.name, self._given_options).unchecked
-        alone = checked(self.jaxpr, call, self.donated, self.name, lambda i: self.name_of(i), alike)
+        alone = checked(self._graph, call, self.donated, self.name, lambda i: self.name_of(i), alike)
         return without_options_inside(alone, call)
+
+    @property
+    def jaxpr(self) -> Any:
+        """The graph, a ClosedJaxpr."""
+        return made(self._graph)
 
     @cached_property
     def way(self) -> Way:
         """How the graph is run."""
         note = self.cache_events.append
-        return warm_way(self.jaxpr, self._passes, self._made_under, donated=self.donated, name=self.name, note=note)
+        return warm_way(self._graph, self._passes, self._made_under, donated=self.donated, name=self.name, note=note)
 
     @property
     def tuned(self) -> Tuned:
@@ -213,7 +220,7 @@ class Executable:
     @cached_property
     def lowered(self) -> Any:
         """The graph as StableHLO, a `jax.stages.Lowered`."""
-        specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in self.jaxpr.in_avals]
+        specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in self._graph.in_avals]
         return self._jitted.lower(*specs)
 
     def compiled_for(self, shardings: Sequence[Any]) -> Any:
@@ -222,7 +229,7 @@ class Executable:
         Args:
           shardings: How each input lies; None where that is left to XLA.
         """
-        pairs = zip(self.jaxpr.in_avals, shardings, strict=True)
+        pairs = zip(self._graph.in_avals, shardings, strict=True)
         return self._jitted.lower(*(jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=s) for a, s in pairs)).compile()
 
     @cached_property

@@ -18,7 +18,7 @@ import operator
 import types
 import weakref
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 import jax
 import jax.numpy as jnp
@@ -36,14 +36,16 @@ from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.chooser import Chooser, donated_by
 from jaxaot.lower.executable import Executable
-from jaxaot.lower.explain import OfCall, jitted_report
-from jaxaot.lower.static import Static, counted_from_first
+from jaxaot.lower.static import Static, counted_from_first, refuse_cycles
 from jaxaot.lower.warm.events import CacheEvent, CacheReport, as_report
 from jaxaot.partition.fitting import Asked, Cuts, find_program, fitting
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
-from jaxaot.report.record import Report
 from jaxaot.settings import Config
+
+if TYPE_CHECKING:
+    from jaxaot.lower.explain import OfCall
+    from jaxaot.report.record import Report
 
 _log = logger_of("graphs")
 P = ParamSpec("P")
@@ -131,14 +133,12 @@ class Objects(NamedTuple):
     Attributes:
       are_in: Returns whether arguments hold such objects.
       make: Takes (function, options of `jax.jit`) to what calls it, and has `graph_of`.
-      refuse_cycles: Takes (a pytree, what it is), and raises if that has no end.
       explain_deleted: Takes (error, function, arguments, keyword arguments), and raises a clearer error if it is about
         an array that was deleted.
     """
 
     are_in: Callable[[Any], bool]
     make: Callable[[Callable[..., Any], dict[str, Any]], OfObjects]
-    refuse_cycles: Callable[[Any, str], None]
     explain_deleted: Callable[[Exception, Callable[..., Any], tuple[Any, ...], dict[str, Any]], None]
 
 
@@ -217,7 +217,7 @@ class _Checked:
         if self.objects.are_in((args, kwargs)):
             raise _HasObjects
         result = self.__wrapped__(*args, **kwargs)
-        self.objects.refuse_cycles(result, "The results")
+        refuse_cycles(result, "The results")
         return result
 
 
@@ -523,7 +523,7 @@ class Jitted(Generic[P, R]):
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         if not is_outermost():
-            self._objects.refuse_cycles((args, kwargs), "The arguments")
+            refuse_cycles((args, kwargs), "The arguments")
             if self._objects.are_in((args, kwargs)):  # `jax.jit` would drop what the function changes in them
                 return self._fn(*args, **kwargs)
             return self._inside(*args, **kwargs)
@@ -531,7 +531,7 @@ class Jitted(Generic[P, R]):
             return self._made_of_objects(*args, **kwargs)
         settings, version = self._latest
         if settings is not config.get():
-            self._objects.refuse_cycles((args, kwargs), "The arguments")  # once: each call would take longer by it
+            refuse_cycles((args, kwargs), "The arguments")  # once: each call would take longer by it
             version = self._current()
         found = None
         try:
@@ -573,7 +573,7 @@ class Jitted(Generic[P, R]):
 
     def _staged(self, method: str, args: Any, kwargs: Any) -> Any:
         """Returns the result of a method of the function that `jax.jit` made for the place of the call."""
-        self._objects.refuse_cycles((args, kwargs), "The arguments")
+        refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
             graph = self._of_objects().graph_of(args, kwargs).graph
             run = as_one_call(graph, self._name)
@@ -591,7 +591,7 @@ class Jitted(Generic[P, R]):
 
     def eval_shape(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the types of the results for some arguments or types."""
-        self._objects.refuse_cycles((args, kwargs), "The arguments")
+        refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
             return self._of_objects().graph_of(args, kwargs).types
         return self._inside.eval_shape(*args, **kwargs)
@@ -601,7 +601,9 @@ class Jitted(Generic[P, R]):
 
         Functions under `ja.remat` of which there are gradients are opened. Nothing is compiled or run by it.
         """
-        self._objects.refuse_cycles((args, kwargs), "The arguments")
+        from jaxaot.lower.explain import OfCall, jitted_report  # which nothing else needs
+
+        refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
             return jitted_report(self._name, self._of_objects().graph_of(args, kwargs), self._options)
         return jitted_report(self._name, OfCall(self._inside.trace(*args, **kwargs).jaxpr), self._options)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot._util import signature_of
+from jaxaot.errors import ArgumentError
 
 
 class Static:
@@ -65,3 +66,31 @@ def _several(value: Any) -> tuple[Any, ...]:
     if value is None:
         return ()
     return (value,) if isinstance(value, int | str) else tuple(value)
+
+
+def refuse_cycles(tree: object, what: str) -> None:
+    """Raises if a list, tuple or dict is inside of itself: JAX flattens no such tree, and fails in the thread since.
+
+    Args:
+      tree: The tree.
+      what: What it is.
+
+    Raises:
+      ArgumentError: If one is.
+    """
+    within: set[int] = set()
+
+    def visit(value: Any) -> None:
+        if type(value) not in (list, tuple, dict):
+            return
+        if id(value) in within:
+            raise ArgumentError(
+                f"{what} hold a {type(value).__name__} that contains itself, directly or by others. Trees of arrays "
+                "have an end: pass the parts, or an object of a class of yours with them as attributes."
+            )
+        within.add(id(value))
+        for item in value.values() if type(value) is dict else value:
+            visit(item)
+        within.discard(id(value))
+
+    visit(tree)

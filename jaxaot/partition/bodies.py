@@ -20,6 +20,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import DropVar, Literal, filled_with_zeros, make_var, stacked_aval, with_axis, without_axis
 from jaxaot._util import OrderedSet
 from jaxaot.ir.rewrite import extract, rebuild, with_input_order
@@ -39,7 +40,7 @@ from jaxaot.partition.tags import is_marker, note_reason, policy_inside, said_of
 from jaxaot.plan.saved import RecomputedValue
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class CutBodies:
     """A joint graph whose pairs are cut.
 
@@ -52,7 +53,7 @@ class CutBodies:
     inside: BodyPlan
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Rule:
     """By what bodies are cut.
 
@@ -108,7 +109,7 @@ def cut_bodies(graph: Classified, rule: Rule, prices: Mapping[Any, int] | None =
     return CutBodies(graph, BodyPlan(saved, tuple(recomputed), tuple(repeated)))
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Cut:
     """What one body of the forward equation saves for the bodies of its followers.
 
@@ -139,17 +140,17 @@ class _Cut:
         return OrderedSet(var for var in variables([*atoms, *self.joined.gradients[number]]) if var not in made)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class _Operand:
     number: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class _Kept:
     number: int
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Link:
     """A result of the forward equation for its followers alone.
 

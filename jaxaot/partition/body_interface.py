@@ -10,16 +10,16 @@ it.
 from __future__ import annotations
 
 import abc
-import dataclasses
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Atom, Aval, Eqn
 
 CARRY = "carry"
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Slot:
     """An operand on its way into the bodies of an equation, or a result on its way out of them.
 
@@ -34,7 +34,7 @@ class Slot:
     inner: tuple[Any, ...]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Exit:
     """The way out of a body for a value that the equation did not return before.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot.plan.saved import RecomputedValue
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class InnerValue:
     """A value that an equation hands out from one of its bodies.
 
@@ -24,7 +24,7 @@ class InnerValue:
     why: str
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class BodyPlan:
     """What bodies save and recompute.
 

@@ -13,13 +13,13 @@ which corner, how many components and the exact rest all follow from the budget 
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
+from jaxaot._immutable import immutable
 from jaxaot._util import format_bytes
 from jaxaot.errors import BudgetError
 from jaxaot.ir.roofline import Target
@@ -58,7 +58,7 @@ class Priced(Protocol):
 C = TypeVar("C", bound=Priced)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Fit:
     """A budget for the memory of everything: inputs, outputs, what is saved, and temporaries.
 
@@ -72,7 +72,7 @@ class Fit:
     is_measured: bool = False
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Share:
     """A budget of what is saved, in a program that is compiled as a whole and measured.
 
@@ -177,7 +177,7 @@ def check_budget(budget: float | str | None) -> None:
         parse_budget(budget, 0)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Answer:
     """A solution within a budget, and what is known of the best.
 

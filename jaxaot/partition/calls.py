@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import UNSPECIFIED, strong_aval
 from jaxaot._typing import Aval, Eqn
 from jaxaot.partition.body_interface import AbstractBodyInterface, Exit, Slot
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class _Placed:
     sharding: Any
     layout: Any

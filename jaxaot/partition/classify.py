@@ -8,11 +8,11 @@ reads, or that is a gradient itself, is *needed*.
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from functools import cached_property
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Var
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.walk import Makers, backward_slice, forward_slice, variables
@@ -28,7 +28,7 @@ class Side(enum.Enum):
     DEAD = "dead"
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Classified:
     """A joint graph and the side of each of its equations.
 

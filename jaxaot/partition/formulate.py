@@ -7,10 +7,10 @@ iteration has its own.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import DropVar
 from jaxaot._typing import Eqn, Var
 from jaxaot.errors import PolicyError
@@ -24,7 +24,7 @@ Cost = Callable[[Any], int]
 """Takes an equation to how long it takes, in picoseconds."""
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Choices:
     """What a policy says on the equations of a graph that are not backward.
 
@@ -79,7 +79,7 @@ def choice_of(eqn: Eqn, policy: Policy) -> Choice:
     return choice if is_pure(eqn) else Choice.SAVE
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Formulation:
     """A problem and what its numbers stand for.
 

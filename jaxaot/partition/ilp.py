@@ -9,13 +9,13 @@ HiGHS, through `scipy.optimize.milp`.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Collection
 from typing import Any, cast
 
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot.partition.problem import FORBIDDEN, Problem, Solution
 
 _TRIES = 8
@@ -23,7 +23,7 @@ _MAX_NODES = 3000
 """Where the search is given up; a count and not a time, so that the same problem always has the same answer."""
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Part:
     """Values and steps that are still open; the others stay as in a solution.
 

@@ -9,11 +9,11 @@ functorch's partitioner, with exact bytes for weights and the time of a repetiti
 
 from __future__ import annotations
 
-import dataclasses
 from functools import cached_property
 
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot.partition.problem import FORBIDDEN, Problem, Solution
 from jaxaot.partition.solve import INFINITE, integers, min_cut
 
@@ -22,7 +22,7 @@ _RESOLUTION = 2**44
 """What weights that are not whole numbers are scaled to, in all."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Network:
     """The network of a problem; step `i` is node `2 + i`, and the nodes of values come after the steps."""
 

@@ -6,10 +6,10 @@ same way; it is *shared* if both equations receive it, in the same way; else it 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var
 from jaxaot._typing import Eqn
 from jaxaot.ir.primitives import is_pure
@@ -30,7 +30,7 @@ BODY_INTERFACES: Mapping[str, AbstractBodyInterface] = {
 }  # fmt: skip
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Follower:
     """A backward equation of a pair.
 
@@ -54,7 +54,7 @@ class Follower:
         return [i for i in range(len(self.operands)) if i not in self.links and i not in self.common]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Pair:
     """A forward equation and the backward equations that are linked with it.
 
@@ -77,7 +77,7 @@ class Pair:
     followers: Sequence[Follower]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class JoinedBody:
     """A body of the forward equation and those of its followers, as one joint graph.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Eqn
 from jaxaot._util import collector, format_bytes
 from jaxaot.errors import BudgetError, OffloadError, PolicyError
@@ -88,7 +89,7 @@ def partition(
     return Cutter(joint, policy, cost, may_offload, recompute_collectives).cut(memory_budget)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Cutter:
     """Cuts one joint graph at any budget; what does not depend on the budget is computed once.
 

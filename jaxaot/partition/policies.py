@@ -7,12 +7,12 @@ operands and its parameters as keywords) are taken as well, wherever a policy is
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import types
 from collections.abc import Callable
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import names_of_policy
 from jaxaot._typing import Eqn
 from jaxaot._util import signature_of
@@ -104,7 +104,7 @@ def policy_names() -> tuple[str, ...]:
     return tuple(_policies)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class NamesPolicy:
     """A policy that goes by the names that `checkpoint_name` gave.
 
@@ -158,7 +158,7 @@ def save_anything_except_these_names(*names: str) -> NamesPolicy:
     return NamesPolicy(frozenset(names), saves=False, saves_unnamed=True)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class JaxPolicy:
     """A policy of JAX's as one of ours.
 
@@ -207,7 +207,7 @@ def from_jax(policy: Callable[..., Any]) -> Policy:
     return JaxPolicy(policy) if found is None else NamesPolicy(*found)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class RegionPolicy:
     """What `ja.checkpoint` gives to `jax.checkpoint`: policy and budget of a region, in the form of a policy of JAX's.
 

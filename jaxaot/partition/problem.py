@@ -7,15 +7,16 @@ which costs the time of the step and needs the step's operands in turn. Whatever
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection
 from functools import cached_property
+
+from jaxaot._immutable import immutable
 
 FORBIDDEN = -1
 """The weight or cost of what may not be done."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Problem:
     """Values and steps, each numbered from 0; a step comes after those that make its operands.
 
@@ -84,7 +85,7 @@ class Problem:
         )
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Solution:
     """What is saved, offloaded and repeated.
 

@@ -6,7 +6,6 @@ an earlier segment computed and a later one needs *crosses*, so nothing is compu
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -14,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import DropVar, Literal, close_jaxpr, make_jaxpr_object
 from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot.ir.primitives import is_pure
@@ -21,14 +21,14 @@ from jaxaot.ir.rewrite import extract, reading, substitute
 from jaxaot.ir.walk import backward_slice, equation_content, variables
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class FromInput:
     """A value that is input `index` of the whole graph."""
 
     index: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class FromSegment:
     """A value that is output `output` of segment `segment`."""
 
@@ -39,7 +39,7 @@ class FromSegment:
 ValueSource: TypeAlias = FromInput | FromSegment
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Segment:
     """A part of a graph.
 
@@ -52,7 +52,7 @@ class Segment:
     inputs: tuple[ValueSource, ...]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Segments:
     """A graph cut into segments.
 

@@ -12,11 +12,12 @@ Capacities whose sum 64 bits do not hold are arrays of Python's integers, on whi
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+
+from jaxaot._immutable import immutable
 
 INFINITE = -1
 """The capacity of an edge that no cut may contain."""
@@ -33,7 +34,7 @@ _SUM_LIMIT = 2**61
 """Capacities whose sum is less are computed with in 64 bits."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Cut:
     """A cut of least weight.
 

@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import DropVar, Literal, close_jaxpr, make_jaxpr_object, make_var, mark_p
 from jaxaot._typing import Atom, Eqn
 from jaxaot.errors import BudgetError, PolicyError, TagConflictError, UnmatchedNamesWarning
@@ -139,7 +140,7 @@ def _refuse_both(markers: Sequence[Any]) -> None:
 _MUST = (MUST_SAVE, MUST_RECOMPUTE)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Decided:
     """What is saved of a graph without markers.
 
@@ -208,7 +209,7 @@ def note_reason(marker: Any) -> str:
 # -- choices -----------------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Tags:
     """What regions say of a graph.
 

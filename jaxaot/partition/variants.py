@@ -8,11 +8,11 @@ met by the better of both variants, or by the leaner one if its bodies may use u
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from functools import cached_property
 
+from jaxaot._immutable import immutable
 from jaxaot.errors import BudgetError
 from jaxaot.partition.bodies import CutBodies
 from jaxaot.partition.budget import Answer, Budgets, corners_around, search_corners
@@ -21,7 +21,7 @@ from jaxaot.partition.formulate import Choices, Formulation
 from jaxaot.partition.problem import Solution
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Variant:
     """A joint graph with its bodies cut, and the problem of what to save.
 
@@ -45,7 +45,7 @@ class Variant:
         return Budgets(self.formulation.problem)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Corner:
     """A variant and a solution of it.
 
@@ -70,7 +70,7 @@ class Corner:
         return self.solution.cost + self.variant.inner_cost
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Choice:
     """What meets a budget.
 

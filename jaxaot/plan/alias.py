@@ -6,15 +6,15 @@ tensor inputs, then the tensors made. A history is what tensors share through wh
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot.plan.world import OutsideObject
 from jaxaot.views.chain import ViewChain
 from jaxaot.views.layout import Layout
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class StorageWrite:
     """A storage of an input that holds another value afterwards.
 
@@ -35,7 +35,7 @@ class StorageWrite:
     is_resized: bool
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class FreshStorage:
     """A storage that the function made and that outlives the call."""
 
@@ -44,7 +44,7 @@ class FreshStorage:
     n_written: int | None
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class FreedStorage:
     """A storage of an input that holds no bytes afterwards, whose content the backward reads when it is filled again.
 
@@ -59,14 +59,14 @@ class FreedStorage:
     layout: Layout
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HistoryOfInput:
     """The history that a tensor input had before the call."""
 
     tensor: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HistoryOfNode:
     """A history whose gradients flow into the call.
 
@@ -83,7 +83,7 @@ class HistoryOfNode:
     offset: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HistoryOfLeaf:
     """A history without a node: of a leaf, or of tensors that do not require grad."""
 
@@ -96,14 +96,14 @@ class HistoryOfLeaf:
 HistorySource = HistoryOfInput | HistoryOfNode | HistoryOfLeaf
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class CounterOfInput:
     """The write counter of a tensor input."""
 
     tensor: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class FreshCounter:
     """A write counter made by the function.
 
@@ -117,7 +117,7 @@ class FreshCounter:
 CounterSource = CounterOfInput | FreshCounter
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class TensorSpec:
     """A tensor as it is after the call.
 
@@ -142,7 +142,7 @@ class TensorSpec:
     counter: int | None
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class TensorChange:
     """A tensor input that shows something else afterwards."""
 
@@ -150,7 +150,7 @@ class TensorChange:
     spec: TensorSpec
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class GradChange:
     """A tensor input whose `.grad` was replaced, by tensor number `grad` or None."""
 
@@ -158,21 +158,21 @@ class GradChange:
     grad: int | None
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class TensorOutput:
     """An output that is tensor number `tensor`: an input itself, or one that was made."""
 
     tensor: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ArrayOutput:
     """An output that is a bare jax array."""
 
     output: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ConstantOutput:
     """An output that is no tensor, the same at every call."""
 
@@ -182,7 +182,7 @@ class ConstantOutput:
 OutputSource = TensorOutput | ArrayOutput | ConstantOutput | OutsideObject
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class AliasPlan:
     """How the graph's outputs become what the user's function did and returned.
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Eqn, Jaxpr, Shape
 from jaxaot._util import format_bytes
 from jaxaot.ir.cost import eqn_bytes, eqn_flops
 from jaxaot.ir.walk import aval_bytes, source_line, user_scopes
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Note:
     """What is known of one equation.
 

@@ -6,15 +6,15 @@ before the break computes, so that a program is made for the values it was trace
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Shape
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class BreakValue:
     """A value that Python asked for.
 

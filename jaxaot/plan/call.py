@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Shape
 from jaxaot.plan.guards import GradGuard, PythonGuard, StaticInput
 from jaxaot.plan.numbers import NumberPlan
@@ -18,7 +19,7 @@ from jaxaot.views.chain import ViewChain
 from jaxaot.views.layout import Layout
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Lineage:
     """What a tensor is a view of, where that decides what was traced: a view of it was made, or it was written.
 
@@ -37,7 +38,7 @@ class Lineage:
     offset: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class TensorInput:
     """A tensor that a traced function reached.
 
@@ -72,7 +73,7 @@ class TensorInput:
         return path_text(self.path)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class StorageInput:
     """A distinct storage among the tensors reached.
 
@@ -93,7 +94,7 @@ class StorageInput:
         return self.layout.nbytes
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class GhostInput:
     """A second history on a storage: the same array once more, for its gradient's sake.
 
@@ -108,7 +109,7 @@ class GhostInput:
     is_empty: bool
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ValueInput:
     """An array or a number that was passed.
 
@@ -125,7 +126,7 @@ class ValueInput:
     number_type: Any
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class CallPlan:
     """What a traced function takes.
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 
+from jaxaot._immutable import immutable
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, StorageInput, TensorInput
 from jaxaot.plan.guards import HasType, differs, shown
@@ -41,7 +42,7 @@ class Kind(enum.Enum):
     BREAK_VALUE = "break_values"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Difference:
     """One reason why a call needs a program of its own.
 
@@ -70,7 +71,7 @@ class Difference:
         return self.text
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class CallKey:
     """All that the guards of a program look at.
 

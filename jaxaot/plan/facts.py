@@ -8,13 +8,13 @@ of a guard, nor by the code that makes guards.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot.plan.paths import Path
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ReadsNumber:
     """The symbolic number of a step stands for what a path leads to: a number of type `cls`, `value` in this call."""
 
@@ -24,7 +24,7 @@ class ReadsNumber:
     value: Any
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ComputesNumber:
     """Python went on with the number of a step for what `how` makes of operands: of type `cls`, without an error.
 
@@ -41,7 +41,7 @@ class ComputesNumber:
     cls: type
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class FailsToCompute:
     """An operation on numbers raised an error, as a division by zero does, and Python went on with that."""
 
@@ -49,7 +49,7 @@ class FailsToCompute:
     operands: tuple[Any, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class UsesNumber:
     """Python was given the value of a step's number, such as the truth of a comparison."""
 
@@ -57,14 +57,14 @@ class UsesNumber:
     value: Any
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class EntersGraph:
     """The whole number of a step became an input of the graph, which has 32 bits."""
 
     step: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class LoadsValue:
     """Code loaded a plain value from a place."""
 
@@ -72,7 +72,7 @@ class LoadsValue:
     value: Any
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class CountsItems:
     """Code asked how many items a container has, or went through them."""
 
@@ -80,7 +80,7 @@ class CountsItems:
     n: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class AreOne:
     """Code met one object at two places."""
 
@@ -88,7 +88,7 @@ class AreOne:
     other: Path
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class AreApart:
     """An object is none of some others: the function wrote to one, and used another."""
 
@@ -96,7 +96,7 @@ class AreApart:
     others: tuple[Path, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ShareMemory:
     """Two tensors were on one storage."""
 
@@ -104,7 +104,7 @@ class ShareMemory:
     other: Path
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ShareNoMemory:
     """The storage of a tensor was none of those of some others."""
 
@@ -118,7 +118,7 @@ Fact = (
 )  # fmt: skip
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Event:
     """A fact, and the user's line at which the trace met it, as `file:line  source`."""
 

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot.plan.paths import ObjectKey, Path, PathStep
 from jaxaot.views.layout import Layout
 
@@ -129,7 +130,7 @@ class Condition(abc.ABC):
         return False
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class EqualTo(Condition):
     """A number, string, bool, None or anything else that compares: equal, and of the same type."""
 
@@ -146,7 +147,7 @@ class EqualTo(Condition):
         return shown(self.value)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class IsObject(Condition):
     """Something of a library: a function, class or dtype."""
 
@@ -162,7 +163,7 @@ class IsObject(Condition):
         return self.value is other.value
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class IsHeldWeakly(Condition):
     """An array or object, by a weak reference; a bound method, by one that compares the object and the function."""
 
@@ -192,7 +193,7 @@ class IsHeldWeakly(Condition):
         return self.reference() is None
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class IsMadeAs(Condition):
     """A tensor that is made of inner tensors, by all but these.
 
@@ -212,7 +213,7 @@ class IsMadeAs(Condition):
         return f"made of {', '.join(frame.names)} with context {shown(frame.context)} and shape {list(frame.size)}"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HasCode(Condition):
     """A function, by its code."""
 
@@ -231,7 +232,7 @@ class HasCode(Condition):
         return f"is another function: {shown(other.value)} instead of {shown(self.value)}"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HasType(Condition):
     """The class of an object."""
 
@@ -244,7 +245,7 @@ class HasType(Condition):
         return f"an object of type {shown(self.cls)}"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HasLength(Condition):
     """The number of items of a list or tuple."""
 
@@ -260,7 +261,7 @@ class HasLength(Condition):
         return f"has {other.n} items instead of {self.n}"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HasAttributes(Condition):
     """The number of attributes of an object."""
 
@@ -276,7 +277,7 @@ class HasAttributes(Condition):
         return f"has {other.n} attributes instead of {self.n}"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class IsAbsent(Condition):
     """An attribute or global variable that there is not."""
 
@@ -289,7 +290,7 @@ class IsAbsent(Condition):
         return "absent"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HasContent(Condition):
     """A NumPy array, by its dtype, shape and fingerprint."""
 
@@ -306,7 +307,7 @@ class HasContent(Condition):
         return "holds other values, or has another shape or dtype"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HasLayout(Condition):
     """A tensor whose values are not used."""
 
@@ -325,7 +326,7 @@ class HasLayout(Condition):
         return "is a tensor of another shape, dtype or layout, or changed whether it requires grad"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HasKeys(Condition):
     """The keys of a dict; an `ObjectKey` stands for one that is known by its identity."""
 
@@ -351,7 +352,7 @@ def _keys_differ(keys: tuple[Any, ...], seen: tuple[Any, ...]) -> bool:
     return any(key is not was() if isinstance(was, ObjectKey) else differs(key, was) for key, was in pairs)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HasMembers(Condition):
     """The members of a set: a frozenset, or a tuple with an `ObjectKey` for each that is known by its identity."""
 
@@ -374,7 +375,7 @@ def _members_differ(members: Any, seen: tuple[Any, ...]) -> bool:
     return len(members) != len(seen) or not all(key in members for key in found)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class IsAlsoAt(Condition):
     """An object that another path leads to as well."""
 
@@ -390,7 +391,7 @@ class IsAlsoAt(Condition):
         return f"the same object as {names.name(self.path)}"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class IsTensor(Condition):
     """A tensor input that another path leads to as well."""
 
@@ -411,7 +412,7 @@ class IsTensor(Condition):
 # -- guards ------------------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class PythonGuard:
     """A part of the Python world that the function may have read: its closure, globals, and attributes of objects.
 
@@ -430,7 +431,7 @@ class PythonGuard:
         return self.condition.misses(code, self.path)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class StaticInput:
     """An argument that the program was specialised on.
 
@@ -459,7 +460,7 @@ class StaticInput:
         return is_one_kind and self.condition.agrees(names, other.condition, other_names)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class GradGuard:
     """A `.grad` that decided what was traced: None, or the tensor input at `tensor.grad`."""
 

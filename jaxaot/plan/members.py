@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import array
 import copy
-import dataclasses
 import itertools
 import operator
 import os
@@ -15,6 +14,7 @@ import weakref
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from jaxaot._immutable import immutable
 from jaxaot.plan.guards import Code, Condition, Names, differs, shown
 from jaxaot.plan.paths import Path, function_behind
 
@@ -71,7 +71,7 @@ def _reader(item: Any) -> Callable[[], Any]:
         return itertools.repeat(item).__next__
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HasItems(Condition):
     """All items of a large container at once.
 
@@ -121,7 +121,7 @@ READINGS: dict[type, Callable[[Any], Any]] = {
 """Classes whose objects change in place or are not compared → what reads all that they hold."""
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HasReading(Condition):
     """What a value that changes in place, or is not compared, holds: the bytes of a `bytearray`."""
 
@@ -154,7 +154,7 @@ class Member(NamedTuple):
     value: Any
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HasMethods(Condition):
     """The functions, properties and other descriptors of classes, or of a module of a library, that code names.
 
@@ -211,7 +211,7 @@ class HasMethods(Condition):
         return f"has another {changed}"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class HidesNone(Condition):
     """An object none of whose attributes hides a method of its class."""
 
@@ -228,7 +228,7 @@ class HidesNone(Condition):
         return True
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class AreDistinct(Condition):
     """Objects that code may compare by identity, and that are different ones; the path is that of the first."""
 

@@ -6,10 +6,10 @@ traced function asked for the value of one, or whether a comparison of two is tr
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any, assert_never
 
+from jaxaot._immutable import immutable
 from jaxaot.plan.paths import Path, path_text
 
 SIGNS = {
@@ -20,7 +20,7 @@ SIGNS = {
 """The operators that stand between two numbers."""
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ReadNumber:
     """A number that a path leads to, of type `cls`."""
 
@@ -28,14 +28,14 @@ class ReadNumber:
     cls: type
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class NumberStep:
     """The number of an earlier step."""
 
     step: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ComputedNumber:
     """What an operator or function named `how` makes of numbers, each a constant or a `NumberStep`."""
 
@@ -46,7 +46,7 @@ class ComputedNumber:
 Number = ReadNumber | ComputedNumber
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class NumberFact:
     """What the trace relied on: the number of a step equals `value`, and is of the same type; or is of that type."""
 
@@ -55,7 +55,7 @@ class NumberFact:
     is_of_type: bool = False
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class NumberInput:
     """A number that is a graph input."""
 
@@ -63,7 +63,7 @@ class NumberInput:
     dtype: Any
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class NumberPlan:
     """The numbers of a call.
 

@@ -6,16 +6,16 @@ was reached through a closure, a global or an attribute; an *object* leads to th
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, Literal
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Shape
 from jaxaot.plan.paths import Path, path_text
 
 LeafKind = Literal["array", "key", "numpy", "number", "static"]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class LeafInput:
     """An array, or what stands for one, that is reached rather than passed.
 
@@ -38,7 +38,7 @@ class LeafInput:
     graph_input: int | None = None
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class CellInput:
     """A cell.
 
@@ -63,7 +63,7 @@ class CellInput:
         return path_text(self.path)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ArrayInput:
     """A bare array."""
 
@@ -75,7 +75,7 @@ class ArrayInput:
         return path_text(self.path)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class PlacePlan:
     """What a traced function reaches outside besides tensors.
 

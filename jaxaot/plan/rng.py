@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-
+from jaxaot._immutable import immutable
 from jaxaot.plan.paths import Path
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class GeneratorUse:
     """A generator that keys were taken from.
 
@@ -22,7 +21,7 @@ class GeneratorUse:
     is_input: bool
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class RngPlan:
     """The generators that a traced function drew from; those that are graph inputs come first, in their order."""
 

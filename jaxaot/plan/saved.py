@@ -8,35 +8,35 @@ or an output already is returned a second time, because `jit` would copy it.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TypeAlias, assert_never
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Shape
 from jaxaot._util import format_bytes, format_seconds
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class FromPrimal:
     """The residual is input `index` of the forward; the caller holds it."""
 
     index: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class FromOutput:
     """The residual is output `index` of the user's function."""
 
     index: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class FromForward:
     """The residual is extra output `index` of the forward, counted after the user's outputs."""
 
     index: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class FromRefill:
     """The residual is what a storage holds when the backward runs; it held refill `index` in the forward."""
 
@@ -57,7 +57,7 @@ def is_saved(source: ResidualSource) -> bool:
             assert_never(source)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class SavedValue:
     """A value that is kept for the backward.
 
@@ -82,7 +82,7 @@ class SavedValue:
     packed_from: str | None = None
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class RecomputedValue:
     """A value of the forward that the backward computes again; fields as of `SavedValue`."""
 
@@ -93,7 +93,7 @@ class RecomputedValue:
     source: str
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class SavePlan:
     """What crosses from the forward to the backward.
 
@@ -172,7 +172,7 @@ class SavePlan:
         return "\n".join(lines)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class TapePlan:
     """What the node of a call needs to know of the joint graph's equations.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, assert_never
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Shape
 from jaxaot.plan.alias import AliasPlan, ArrayOutput, ConstantOutput, TensorOutput
 from jaxaot.plan.call import CallPlan
@@ -15,7 +15,7 @@ from jaxaot.plan.world import AttributeWrite, BuiltConstant, CellWrite, ItemWrit
 from jaxaot.views.layout import Layout
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class InputSignature:
     """A tensor that the function takes or reaches.
 
@@ -40,7 +40,7 @@ class InputSignature:
     is_argument: bool
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class StorageSignature:
     """A distinct storage: one graph input."""
 
@@ -55,7 +55,7 @@ class StorageSignature:
         return self.layout.nbytes
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class CellSignature:
     """A mutable place that holds bare arrays, such as an `nnx.Variable`, or a bare array that is reached.
 
@@ -72,7 +72,7 @@ class CellSignature:
     is_written: bool
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class OutputSignature:
     """An output.
 
@@ -87,7 +87,7 @@ class OutputSignature:
     view: tuple[Any, Any, int] | None
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Signature:
     """What a traced function takes, changes and returns."""
 

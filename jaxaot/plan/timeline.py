@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._util import format_bytes
 from jaxaot.errors import MissingExtraError
 from jaxaot.plan.pictures import as_image, new_axes
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Moment:
     """The memory in use while one equation runs.
 
@@ -29,7 +29,7 @@ class Moment:
     residual_bytes: int
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
+@immutable
 class Timeline:
     """The memory in use over the forward and the backward, equation by equation.
 

@@ -11,61 +11,62 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, TypeGuard, TypeVar, assert_never
 
+from jaxaot._immutable import immutable
 from jaxaot.plan.paths import Path
 
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class OutsideObject:
     """What a path leads to before the call."""
 
     path: Path
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class PassedValue:
     """Leaf number `leaf` of the arguments."""
 
     leaf: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ComputedValue:
     """The number of a step of the call's numbers."""
 
     step: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class BuiltArray:
     """A graph output."""
 
     output: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class BuiltTensor:
     """A tensor: of the inputs, or one that was made."""
 
     tensor: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class BuiltConstant:
     """A value that is the same at every call."""
 
     value: Any
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class BuiltObject:
     """Object number `number` of those that the function made."""
 
     number: int
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class PendingValue:
     """An array or tensor of a trace that is running; none is left in a plan."""
 
@@ -79,7 +80,7 @@ Value = (
 # -- objects that are made ---------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class MadeSequence:
     """A list, tuple, set or deque of class `cls`; `limit` is the most that a deque holds."""
 
@@ -88,7 +89,7 @@ class MadeSequence:
     limit: int | None = None
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class MadeMapping:
     """A dict of class `cls`; `factory` is what a defaultdict calls."""
 
@@ -98,7 +99,7 @@ class MadeMapping:
     factory: Value | None = None
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class MadeInstance:
     """An instance of a class of the user's, by its attributes."""
 
@@ -107,7 +108,7 @@ class MadeInstance:
     items: tuple[Value, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class MadeTree:
     """An object of a class that is registered with jax, by its leaves."""
 
@@ -115,7 +116,7 @@ class MadeTree:
     items: tuple[Value, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class MadeCopy:
     """A NumPy array."""
 
@@ -127,7 +128,7 @@ Made = MadeSequence | MadeMapping | MadeInstance | MadeTree | MadeCopy
 # -- writes ------------------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class CellWrite:
     """Cell number `cell` holds another value afterwards."""
 
@@ -135,7 +136,7 @@ class CellWrite:
     value: Value
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class MetadataWrite:
     """Cell number `cell` has other plain values afterwards, sorted by name."""
 
@@ -143,7 +144,7 @@ class MetadataWrite:
     metadata: tuple[tuple[str, Any], ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class AttributeWrite:
     """An attribute of the object at `path` is another value afterwards; None if it is gone."""
 
@@ -153,7 +154,7 @@ class AttributeWrite:
     is_of_class: bool = False
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ItemWrite:
     """An item of the dict at `path` is another value afterwards; None if it is gone."""
 
@@ -163,7 +164,7 @@ class ItemWrite:
     cls: Any = dict
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class RefillWrite:
     """The dict at `path` has other items afterwards, in another order."""
 
@@ -172,7 +173,7 @@ class RefillWrite:
     items: tuple[Value, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class SliceWrite:
     """`holder[start:stop]` of the list at `path` is other items afterwards."""
 
@@ -182,7 +183,7 @@ class SliceWrite:
     items: tuple[Value, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class DequeWrite:
     """The deque at `path` has other items afterwards; with `grows` these come beside those that it had."""
 
@@ -192,7 +193,7 @@ class DequeWrite:
     grows: Literal["left", "right"] | None
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class MembersWrite:
     """The set at `path` has gained and lost members."""
 
@@ -201,7 +202,7 @@ class MembersWrite:
     lost: tuple[Value, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ContentWrite:
     """The NumPy array at `path` holds other values afterwards."""
 
@@ -209,7 +210,7 @@ class ContentWrite:
     array: Any
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ContextWrite:
     """The context variable at `path` has another value afterwards."""
 
@@ -270,7 +271,7 @@ def path_of(write: WorldWrite) -> Path | None:
             assert_never(write)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class WorldPlan:
     """What a call does to Python's objects.
 

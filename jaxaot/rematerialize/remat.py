@@ -23,7 +23,7 @@ from jaxaot.errors import ArgumentError, NotDifferentiableError, TensorTypeError
 from jaxaot.facade.bad_arguments import deleted_arrays_named
 from jaxaot.facade.cells import cell_kinds, is_leaf, kind_of
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.trees import refuse_cycles
+from jaxaot.lower.static import refuse_cycles
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.fitting import budget_now, is_left_to_jax
 from jaxaot.partition.policies import get_policy
@@ -388,11 +388,13 @@ def _lifted_class(fn: Callable[..., Any], options: Options) -> Any:
     cls = fn.func if isinstance(fn, functools.partial) else fn
     if not isinstance(cls, type):
         return None
+    cell_kinds()  # the module that registers those registers lifts
     found = (lift(fn, options) for module, (lift, _) in _lifts.items() if module in sys.modules)
     return next((lifted for lifted in found if lifted is not None), None)
 
 
 def _lifted_call(fn: Callable[..., Any], args: tuple[Any, ...], options: Options) -> Any:
+    cell_kinds()
     for module, (lift, is_bound) in _lifts.items():
         if args and module in sys.modules and is_bound(args[0]):
             return lift(fn, options)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from sys import getrefcount
 from typing import Any
 
 import jax.numpy as jnp
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import is_tracer
 from jaxaot.errors import BackwardTwiceError, StorageSizeError
 from jaxaot.facade.kernels import conjugate, read_through
@@ -24,7 +24,7 @@ from jaxaot.views.window import find_window
 _zeros: dict[Any, Any] = {}
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Refilled:
     """A residual that is not kept: what a storage holds when the backward runs.
 

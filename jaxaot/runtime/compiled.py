@@ -414,7 +414,7 @@ class CompiledFunction(Generic[P, R]):
             latest = self.programs[0] if self.programs and not (args or kwargs) else None
             said = self._programs_said()
         if latest is not None:
-            return report_on(latest.traced, latest.partition, self.fn, said)
+            return report_on(latest.traced, latest.whole_partition, self.fn, said)
         return report_on(*self._inspect.stages(self.fn, args, kwargs), self.fn, said)
 
     def _programs_said(self) -> list[str]:
@@ -444,8 +444,8 @@ class CompiledFunction(Generic[P, R]):
         The report prints one line for each.
         """
         with self._building:
-            executables = [one for program in self.programs for one in program.executables.values()]
-        return as_report([event for one in executables for event in getattr(one, "cache_events", ())])
+            lookers = [one for program in self.programs for one in (program, *program.executables.values())]
+        return as_report([event for one in lookers for event in getattr(one, "cache_events", ())])
 
     def cache_info(self) -> CacheInfo:
         """Returns how many calls found a program, how many did not, and how many programs there are.

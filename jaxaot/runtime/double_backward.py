@@ -7,7 +7,7 @@ we differentiate the joint graph, and also keep the graph inputs that its gradie
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -56,17 +56,25 @@ class DoubleBackward:
       extra: Those of them that are no residuals, and are held besides.
     """
 
-    def __init__(self, traced: Traced, partition: Partition, plan: TapePlan, absent: Sequence[int]):
+    def __init__(
+        self,
+        traced: Traced,
+        whole: Callable[[], Partition | None],
+        partition: Partition,
+        plan: TapePlan,
+        absent: Sequence[int],
+    ):
         """Notes what is needed; the graph is only made when it is asked for.
 
         Args:
           traced: The traced function.
-          partition: Its forward and backward.
+          whole: Returns its forward and backward with their equations.
+          partition: The same, perhaps without equations.
           plan: What is known of their equations.
           absent: Graph inputs that are never passed.
         """
         self._traced = traced
-        self._partition = partition
+        self._partition, self._whole = partition, whole
         self._absent = tuple(absent)
         self._is_differentiable = plan.is_differentiable
         self.primals = tuple(i for i in plan.primals if i not in absent)
@@ -126,7 +134,9 @@ class DoubleBackward:
         """
         if not self._is_differentiable:
             return "The compiled backward comes from an archive, which does not hold its equations."
-        joint, found = self._partition.joint, []
+        whole = self._whole()
+        assert whole is not None, "gradients flow"
+        joint, found = whole.joint, []
 
         def look(eqn: Any, _: list[Any], results: list[Any]) -> None:
             if not found and any(map(has_nan, results)):
@@ -150,4 +160,6 @@ class DoubleBackward:
         """Returns the backward that runs, as a graph."""
         residuals = self._partition.plan.residuals
         dropped = [i for i, s in enumerate(residuals) if isinstance(s, FromPrimal) and s.index in self._absent]
-        return prepare_backward(self._partition.backward, len(residuals), dropped)
+        whole = self._whole()
+        assert whole is not None, "gradients flow"
+        return prepare_backward(whole.backward, len(residuals), dropped)

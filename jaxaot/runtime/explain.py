@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
 import jax
 
+from jaxaot._immutable import immutable
 from jaxaot._logs import logger_of
 from jaxaot._util import format_seconds
 from jaxaot.ir.roles import Primal
@@ -26,7 +26,7 @@ from jaxaot.runtime.program import Program, forward_graph
 _GRAPHS, _PARTITION, _CACHE = map(logger_of, ("graphs", "partition", "cache"))
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Inspector:
     """What a compiled function shows of its stages.
 
@@ -115,7 +115,7 @@ def log_program(name: str, program: Program, seconds: float, n_kept: int, n_drop
     if _GRAPHS.isEnabledFor(logging.DEBUG):
         _GRAPHS.debug("`%s`:\n%s", name, program.traced)
         if program.partition is not None:
-            _GRAPHS.debug("`%s`:\n%s", name, program.partition)
+            _GRAPHS.debug("`%s`:\n%s", name, program.whole_partition)
     if program.partition is not None and _PARTITION.isEnabledFor(logging.DEBUG):
         _PARTITION.debug("`%s` %s", name, program.partition.plan)
 

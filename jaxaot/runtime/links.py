@@ -7,12 +7,12 @@ is *extended* by outputs. So a call that follows another path than the last one 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, assert_never
 
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot.partition.segments import FromInput, FromSegment, Segment, ValueSource, merge_graphs
 from jaxaot.plan.stages import Traced
 
@@ -20,14 +20,14 @@ InputKey = Hashable
 """What tells a graph input apart across the programs of a function."""
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class GraphValue:
     """A graph input, by its key."""
 
     key: InputKey
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class CrossingValue:
     """An output of an earlier segment."""
 
@@ -72,7 +72,7 @@ class SharedSegment:
         return positions
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Link:
     """A program's use of a segment.
 
@@ -85,7 +85,7 @@ class Link:
     positions: tuple[int, ...]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Linker:
     """Finds what a program runs for its segments before the last one.
 

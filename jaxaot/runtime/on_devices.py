@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
+from jaxaot._immutable import immutable
 from jaxaot._util import format_bytes
 from jaxaot.lower.collectives import Collective, collectives, collectives_text
 from jaxaot.lower.executable import Executable
@@ -15,7 +16,7 @@ from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.program import empty_inputs, forward_graph
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class DeviceProgram:
     """What one device does in a program over several.
 

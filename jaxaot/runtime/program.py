@@ -15,6 +15,8 @@ from jaxaot.ir.rewrite import add_inputs, drop_inputs, first_outputs, inline
 from jaxaot.ir.roles import Primal
 from jaxaot.ir.walk import sub_jaxprs
 from jaxaot.lower.entry import Entry
+from jaxaot.lower.warm.events import CacheEvent
+from jaxaot.lower.warm.kept import Cut, KeptGraph
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.dce import dce
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
@@ -55,13 +57,15 @@ class Program:
       has_work: Whether there is anything to run: an output, or an effect such as a print.
       key: All that its guards look at.
       room: How it runs in the program of a bucket; None if it has its own.
+      cut: The graphs of forward and backward, if they were looked for in `cache_dir`.
+      cache_events: What became of that.
       enter: The generated function: looks whether a call fits, and if so carries it out.
     """
 
     __slots__ = (
-        "apart", "backward", "consuming", "donated", "donated_places", "enter", "entry", "entry_donated", "executables",
-        "forward", "has_work", "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "room",
-        "second", "source", "sources", "traced",
+        "apart", "backward", "cache_events", "consuming", "cut", "donated", "donated_places", "enter", "entry",
+        "entry_donated", "executables", "forward", "has_work", "input_keys", "inputs", "key", "links",
+        "makes_fresh_outputs", "partition", "room", "second", "source", "sources", "traced",
     )  # fmt: skip
 
     def __init__(
@@ -74,6 +78,7 @@ class Program:
         linker: Linker | None = None,
         room: Room | None = None,
         tape: TapePlan | None = None,
+        cut: Cut | None = None,
     ):
         """Makes the executables; XLA compiles them at the first call.
 
@@ -86,13 +91,21 @@ class Program:
           linker: Finds the segments that are run before the last one; None if Python may not ask for values.
           room: How it runs in the program of a bucket, whose executables then take the place of the backend's.
           tape: What is known of the equations of forward and backward, if these are not there.
+          cut: The graphs of forward and backward as they are compiled, if these are known.
         """
+        if cut is not None:
+            partition, tape = cut.partition, cut.tape
+        self.cut = cut
+        self.cache_events: list[CacheEvent] = []
         self.traced = traced
         self.partition = partition
         self.key = key
         self.room = room
         make_executable = make_executable if room is None else room.executable
-        jaxpr = forward_graph(traced, partition) if room is None else room.shared.whole
+        if cut is not None:
+            jaxpr = cut.forward
+        else:
+            jaxpr = forward_graph(traced, partition) if room is None else room.shared.whole
         n_inputs = len(jaxpr.in_avals)
         self.links: tuple[Link, ...] | None = None
         self.inputs: tuple[ValueSource, ...] = tuple(map(FromInput, range(n_inputs)))
@@ -100,7 +113,7 @@ class Program:
         self.second = self.apart = None
         if partition is not None:
             tape = tape_plan(traced, partition) if tape is None else tape
-            self.second = DoubleBackward(traced, partition, tape, empty_inputs(traced))
+            self.second = DoubleBackward(traced, lambda: self.whole_partition, partition, tape, empty_inputs(traced))
             self.apart = tape.apart
         held = frozenset(self.held_inputs)
         self.donated = donated_storages(traced, held) if donate else ()
@@ -120,15 +133,18 @@ class Program:
                     outputs = [self._place_in_last(source) for source in self.sources]
                     make_executable = room.of_last((tuple(breaks), len(last.inputs)), outputs)
         is_whole = room is not None and not traced.break_values
-        jaxpr = room.shared.forward if room is not None and is_whole else prepare_forward(jaxpr)
+        if cut is None:
+            jaxpr = room.shared.forward if room is not None and is_whole else prepare_forward(jaxpr)
         positions = [self.inputs.index(FromInput(self.place(s))) for s in self.donated]
         positions += [position - len(empty_inputs(traced)) for position in self.donated_places]  # ghosts come before
-        self.has_work = bool(jaxpr.jaxpr.outvars) or any(map(has_side_effects, jaxpr.jaxpr.eqns))
+        eqns = () if isinstance(jaxpr, KeptGraph) else jaxpr.jaxpr.eqns  # none with effects is kept
+        has_effects = any(map(has_side_effects, eqns))
+        self.has_work = bool(jaxpr.out_avals) or has_effects
         plain = make_executable(jaxpr, (), "forward")
         self.executables = {"forward": plain}
         self.makes_fresh_outputs = getattr(plain, "makes_fresh_outputs", False)
         self.forward = plain.call
-        has_effects = any(map(has_side_effects, jaxpr.jaxpr.eqns)) or calls_python(jaxpr.jaxpr)
+        has_effects = has_effects or calls_python(eqns)
         self.entry = self.entry_donated = Entry(plain, False, has_effects)
         if positions:
             donating = self.executables["forward_donated"] = make_executable(jaxpr, positions, "forward")
@@ -143,7 +159,10 @@ class Program:
             empty = {FromPrimal(i) for i in empty_inputs(traced)}
             absent = [i for i, source in enumerate(partition.plan.residuals) if source in empty]
             n = len(partition.plan.residuals)
-            backward = prepare_backward(partition.backward, n, absent) if room is None else room.shared.backward
+            if cut is not None:
+                backward = cut.backward
+            else:
+                backward = prepare_backward(partition.backward, n, absent) if room is None else room.shared.backward
             self.executables["backward"] = make_executable(backward, (), "backward")
             self.backward = self.executables["backward"].call
             self.executables["backward"].name_of = functools.partial(gradient_name, partition)
@@ -193,6 +212,11 @@ class Program:
         return add_inputs(jaxpr, avals)
 
     @property
+    def whole_partition(self) -> Partition | None:
+        """Its forward and backward, with equations: those of a cut that was found are made now."""
+        return self.partition if self.cut is None else self.cut.make()
+
+    @property
     def parameters(self) -> tuple[str, ...]:
         """What the user calls each positional argument."""
         return self.key.parameters
@@ -204,7 +228,7 @@ class Program:
 
 def lower(
     traced: Traced, partition: Partition | None, make_executable: Callable[..., Any], key: CallKey, donate: bool = True,
-    room: Room | None = None, tape: TapePlan | None = None,
+    room: Room | None = None, tape: TapePlan | None = None, cut: Cut | None = None,
 ) -> Program:  # fmt: skip
     """Returns a program for the calls that are like the traced one; it has no `enter` yet.
 
@@ -216,15 +240,19 @@ def lower(
       donate: Whether the buffers of written storages may be reused, if the settings allow it.
       room: How it runs in the program of a bucket; None if it has its own.
       tape: What is known of the equations of forward and backward, if these are not there.
+      cut: The graphs of forward and backward as they are compiled, if these are known.
     """
     if key.watches:
         make_executable, donate = watching(make_executable), False
-    return Program(traced, partition, make_executable, key.settings.donate and donate, key, room=room, tape=tape)
+    return Program(
+        traced, partition, make_executable, key.settings.donate and donate, key, room=room, tape=tape, cut=cut
+    )
 
 
-def calls_python(jaxpr: Any) -> bool:
-    """Returns whether an open jaxpr calls functions of Python when it runs."""
-    return any("callback" in eqn.primitive.name or any(map(calls_python, sub_jaxprs(eqn))) for eqn in jaxpr.eqns)
+def calls_python(eqns: Sequence[Any]) -> bool:
+    """Returns whether some equations call functions of Python when they run."""
+    inside = lambda eqn: any(calls_python(jaxpr.eqns) for jaxpr in sub_jaxprs(eqn))
+    return any("callback" in eqn.primitive.name or inside(eqn) for eqn in eqns)
 
 
 def forward_graph(traced: Traced, partition: Partition | None) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from collections import Counter, deque
 
+from jaxaot._immutable import immutable
 from jaxaot._logs import logger_of
 from jaxaot.errors import RecompileWarning
 from jaxaot.plan.difference import CallKey, Difference, Kind, differences
@@ -29,7 +29,7 @@ _ADVICE = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Recompile:
     """Why a program after the first was made.
 

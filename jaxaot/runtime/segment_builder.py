@@ -6,7 +6,6 @@ run to compute it.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import threading
 from collections.abc import Callable, Sequence
@@ -15,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from jaxaot import settings as config
+from jaxaot._immutable import immutable
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tracing import require_values
+from jaxaot.plan.difference import CallKey
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.call import generate
@@ -29,7 +30,7 @@ from jaxaot.runtime.sizes import Sizes, TracedCall
 from jaxaot.validate.prove import prove_guards
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class SegmentBuilder:
     """Makes the programs of a function that is compiled in segments.
 
@@ -68,7 +69,7 @@ class SegmentBuilder:
         if key.settings.validate_guards:
             prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
         before = {link.segment: link.segment.call for p in programs for link in p.links or ()}
-        room = self._room(TracedCall(fn, args, kwargs, traced, None, key, numbers))
+        room = self._room(fn, args, kwargs, traced, key, numbers)
         further = () if room is None else room.keys
         linker = make_linker(traced, walk, programs, lambda graph: self.executables(graph, key.jax_settings), further)
         if room is not None:
@@ -81,12 +82,20 @@ class SegmentBuilder:
                 generate(other, writing)
         return program
 
-    def _room(self, call: TracedCall) -> Room | None:
+    def _room(
+        self,
+        fn: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        traced: Traced,
+        key: CallKey,
+        numbers: Sequence[Path],
+    ) -> Room | None:
         """Returns how a call runs in the program of a bucket; None if it has a program of its own."""
-        if self.sizes is None or not call.counts:
+        if self.sizes is None:
             return None
-        joint = self.sizes.steps.joint(call.traced) if call.traced.needs_backward else None
-        return self.sizes.room(dataclasses.replace(call, joint=joint))
+        call = TracedCall(fn, args, kwargs, traced, self.sizes.steps.joint, key, numbers)
+        return self.sizes.room(call) if call.counts else None
 
     def _trace(
         self,

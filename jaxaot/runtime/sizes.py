@@ -7,7 +7,6 @@ is known of sizes never decides what a call does, but with which arrays.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ import jax
 import numpy as np
 
 from jaxaot import settings
+from jaxaot._immutable import immutable
 from jaxaot._jax import is_key_dtype, is_tracer
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import BudgetError, PolicyError, UsageError
@@ -34,7 +34,7 @@ from jaxaot.runtime.room import Room, Shared, cut_outputs, keeping_padding, may_
 from jaxaot.views.layout import Layout, contiguous, layout_of
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Steps:
     """What the flow does for programs of buckets.
 
@@ -54,7 +54,7 @@ class Steps:
     make: Callable[..., Any]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class _Array:
     """An input of a graph whose sizes may change.
 
@@ -73,7 +73,7 @@ class _Array:
     leaf: int | None = None
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class TracedCall:
     """A call that was traced.
 
@@ -82,7 +82,7 @@ class TracedCall:
       args: Its arguments.
       kwargs: Its keyword arguments.
       traced: The trace.
-      joint: The joint graph, before any pass; None if no gradient flows.
+      make_joint: Takes the trace to its joint graph, before any pass.
       key: All that the guards look at.
       numbers: Paths of the numbers that are symbolic in it.
     """
@@ -91,9 +91,14 @@ class TracedCall:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     traced: Traced
-    joint: JointGraph | None
+    make_joint: Callable[[Traced], JointGraph]
     key: CallKey
     numbers: Sequence[Path]
+
+    @functools.cached_property
+    def joint(self) -> JointGraph | None:
+        """The joint graph, before any pass; None if no gradient flows."""
+        return self.make_joint(self.traced) if self.traced.needs_backward else None
 
     @functools.cached_property
     def shapes(self) -> Shapes:
@@ -332,7 +337,7 @@ class Sizes:
         tensors = tuple((t.path, t.storage, t.requires_grad) for t in plan.tensors)
         statics = tuple((s.leaf, s.condition) for s in plan.statics)
         modes = key.settings, key.jax_settings, key.hooks, plan.grad_enabled, plan.autocast
-        found = call.traced.in_tree, kinds, asked, tensors, statics, modes, call.joint is not None
+        found = call.traced.in_tree, kinds, asked, tensors, statics, modes, call.traced.needs_backward
         try:
             hash(found)
         except TypeError:  # what a static argument or a setting holds

@@ -7,7 +7,6 @@ follows what its forward did, whatever is set when it runs.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import warnings
 from collections.abc import Callable
@@ -17,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, DeviceTypeError
 from jaxaot.tape.modes import state
@@ -31,7 +31,7 @@ _PLATFORMS = {"cpu": "cpu", "cuda": "gpu", "gpu": "gpu", "tpu": "tpu", "xla": "t
 """Kind of device → JAX's name of it."""
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Precision:
     """What is set for one kind of device.
 
@@ -44,7 +44,7 @@ class Precision:
     dtype: np.dtype
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Autocast:
     """What is set for all of them.
 

@@ -7,19 +7,19 @@ is called with that when the backward needs the tensor, and has to return a tens
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import Annotation
 from jaxaot.errors import ArgumentError, SavedHooksDisabledError, UsageError
 from jaxaot.ir.regions import HOOKS_SCOPE
 from jaxaot.tape.modes import state
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class HookPair:
     """A pack hook and its unpack hook.
 

@@ -17,7 +17,7 @@ from jaxaot.facade.numbers import SymbolicNumber
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
-from jaxaot.facade.trees import refuse_cycles
+from jaxaot.lower.static import refuse_cycles
 from jaxaot.plan.alias import (
     AliasPlan,
     ArrayOutput,

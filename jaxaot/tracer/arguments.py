@@ -20,7 +20,7 @@ from jaxaot.facade.cells import cell_kinds, is_leaf, is_object
 from jaxaot.facade.generator import Generator, default_generator
 from jaxaot.facade.iterated import Iterated, is_iterator
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.trees import refuse_cycles
+from jaxaot.lower.static import refuse_cycles
 from jaxaot.plan.guards import EqualTo, HasType, IsHeldWeakly, StaticInput
 from jaxaot.plan.paths import Path
 from jaxaot.tracer.containers import PLAIN

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun, make_jaxpr_object
 from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.errors import CapturedTensorChangedError
@@ -34,7 +35,7 @@ from jaxaot.tracer.leaves import LeafSpec, spec_of
 from jaxaot.tracer.push_pull import forward_alone
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Write:
     """A captured storage that a body wrote.
 
@@ -49,7 +50,7 @@ class Write:
     writer: History | None
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Move:
     """A captured history that a body moved on, by a recorded write.
 
@@ -64,7 +65,7 @@ class Move:
     place: int
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Body:
     """A traced body.
 

@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from jaxaot import settings
+from jaxaot._immutable import immutable
 from jaxaot.errors import UnguardedError
 from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.guards import HasKeys, HasLength, HasMembers, HasType, PythonGuard
@@ -33,7 +34,7 @@ def is_plain(value: object) -> bool:
     return isinstance(value, (np.generic, *PLAIN))
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Items:
     """What is guarded of a container.
 

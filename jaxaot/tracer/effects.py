@@ -8,13 +8,13 @@ other cases a value goes alone, a constant for gradients, and each history that 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Array
 from jaxaot.errors import BackwardTwiceError, NotDifferentiableError, TraceError
 from jaxaot.facade.counter import WriteCounter, counter_of
@@ -126,7 +126,7 @@ def _base_of(storage: Storage, history: History) -> Base:
     return storage.layout, history.layout, history.offset
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Effects:
     """What any of several bodies does to what it captured.
 

@@ -6,7 +6,6 @@ arrays are what is kept; the plain values are decided once, such as the dtype in
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import PackHookWroteError
 from jaxaot.facade.saved import check_unpacked, check_unwritten
@@ -25,7 +25,7 @@ from jaxaot.tracer.pure import inline_trace
 from jaxaot.views.layout import contiguous
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class HookGraphs:
     """A pair of hooks on an array of one type, as graphs.
 

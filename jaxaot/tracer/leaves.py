@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
 
@@ -10,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot.errors import ControlFlowMismatchError, TensorTypeError
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.create import from_jax, tensor
@@ -22,7 +22,7 @@ from jaxaot.views.memory_format import MemoryFormat
 _NUMBERS = (bool, int, float, complex)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class LeafSpec:
     """What a leaf of the arguments or results of a body is.
 

@@ -20,7 +20,7 @@ from jaxaot.facade.nodes import GraphInput
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor, wrap
 from jaxaot.facade.tracing import RUNNING, TraceState
-from jaxaot.facade.trees import refuse_cycles
+from jaxaot.lower.static import refuse_cycles
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import settings
+from jaxaot._immutable import immutable
 from jaxaot._jax import canonical_dtype, is_tracer, trace_level
 from jaxaot._placement import placement_of
 from jaxaot._signals import finish
@@ -77,7 +78,7 @@ from jaxaot.tracer.world import World
 from jaxaot.views.layout import Layout
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class _How:
     """What the function is given for its arguments.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import builtins
 import contextlib
 import contextvars
-import dataclasses
 import enum
 import functools
 import threading
@@ -23,6 +22,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot.facade.cells import attributes_of, is_cell, kind_of
 from jaxaot.facade.recorded_math import recording
 from jaxaot.facade.subclass import is_wrapper
@@ -329,7 +329,7 @@ def _place_of(holder: Any, kind: str, key: Any) -> tuple[Any, Any, Callable[[Any
     return holder, key, functools.partial(object.__setattr__, holder, key)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Note:
     """How something was.
 

@@ -8,7 +8,6 @@ of steps: the geometry of a tensor alone decides its window (`views/window.py`).
 from __future__ import annotations
 
 import abc
-import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple, final
 
@@ -16,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Array, Shape
 from jaxaot.errors import ViewError
 from jaxaot.views.layout import contiguous_stride, view_stride
@@ -69,7 +69,7 @@ class AbstractViewOp(abc.ABC):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Slice(AbstractViewOp):
     """`x[..., start : start + n * step : step, ...]` along `axis`, `n` elements."""
 
@@ -103,7 +103,7 @@ class Slice(AbstractViewOp):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Select(AbstractViewOp):
     """`x[..., index, ...]` along `axis`; the index is not negative."""
 
@@ -131,7 +131,7 @@ class Select(AbstractViewOp):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Permute(AbstractViewOp):
     """The dims in another order: `transpose`, `permute`, `t`, `movedim`, `swapaxes`."""
 
@@ -146,7 +146,7 @@ class Permute(AbstractViewOp):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Reshape(AbstractViewOp):
     """The same elements under another shape, where strides can express it: `view`, `flatten`, `unflatten`."""
 
@@ -167,7 +167,7 @@ class Reshape(AbstractViewOp):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Unsqueeze(AbstractViewOp):
     """A new dim of size 1 before `axis`."""
 
@@ -184,7 +184,7 @@ class Unsqueeze(AbstractViewOp):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Squeeze(AbstractViewOp):
     """Without the dims `axes`, which have size 1."""
 
@@ -199,7 +199,7 @@ class Squeeze(AbstractViewOp):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Expand(AbstractViewOp):
     """Dims of size 1, and new leading dims, repeated without memory. Not a lens: such a view cannot be written."""
 
@@ -222,7 +222,7 @@ class Expand(AbstractViewOp):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Diagonal(AbstractViewOp):
     """The diagonal of the plane (`axis1`, `axis2`), `shift` above the main one, as a new last dim."""
 
@@ -250,7 +250,7 @@ class Diagonal(AbstractViewOp):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Unfold(AbstractViewOp):
     """Windows of `length` elements every `step` along `axis`, as a new last dim; they overlap if `step < length`."""
 
@@ -274,7 +274,7 @@ class Unfold(AbstractViewOp):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class AsStrided(AbstractViewOp):
     """Any (size, stride, offset) of the storage.
 
@@ -304,7 +304,7 @@ class AsStrided(AbstractViewOp):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Conjugate(AbstractViewOp):
     """The conjugates of complex numbers, or the negatives of real ones, on the same memory."""
 
@@ -320,7 +320,7 @@ class Conjugate(AbstractViewOp):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class AsReal(AbstractViewOp):
     """Complex numbers as pairs of floats, in a new last dim."""
 
@@ -335,7 +335,7 @@ class AsReal(AbstractViewOp):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class AsComplex(AbstractViewOp):
     """Pairs of floats, along the last dim, as complex numbers."""
 
@@ -360,7 +360,7 @@ class AsComplex(AbstractViewOp):
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@immutable
 class AsDtype(AbstractViewOp):
     """The same bytes read as another dtype; the last dim grows or shrinks with the size of an element.
 

@@ -17,7 +17,6 @@ The two methods are a lens, for windows that show each element at most once::
 from __future__ import annotations
 
 import abc
-import dataclasses
 import functools
 import itertools
 import math
@@ -28,6 +27,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Array, DTypeLike, Shape
 from jaxaot.views.layout import Layout, contiguous, layout_of
 from jaxaot.views.numbers import place_numbers
@@ -49,7 +49,7 @@ class AbstractWindow(abc.ABC):
 
 
 @final
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class BoxWindow(AbstractWindow):
     """A box of the array, after a transpose and a reshape.
 
@@ -97,7 +97,7 @@ class BoxWindow(AbstractWindow):
 
 
 @final
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class IndexWindow(AbstractWindow):
     """Elements of memory by index: `start + Σ position · stride`."""
 
@@ -127,7 +127,7 @@ class IndexWindow(AbstractWindow):
 
 
 @final
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class EmptyWindow(AbstractWindow):
     """No elements at all."""
 
@@ -142,7 +142,7 @@ class EmptyWindow(AbstractWindow):
 
 
 @final
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class CastWindow(AbstractWindow):
     """A window of memory whose bytes are read as another dtype.
 
@@ -173,7 +173,7 @@ class CastWindow(AbstractWindow):
 
 
 @final
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class ConjWindow(AbstractWindow):
     """The conjugates of what another window shows; of real numbers, the negatives."""
 

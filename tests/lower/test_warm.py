@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot import errors
+from jaxaot import errors, flow
 from jaxaot.backend.cpu.machine import using
 from jaxaot.cli import main
 from jaxaot.ir.rewrite import inline
@@ -134,7 +134,151 @@ def test_gradients_outside_of_the_compiled_function(folder):
     grad, _ = outcome()
     again, report = outcome()
     np.testing.assert_array_equal(grad, again)
-    assert outcomes(report) == ["hit", "hit"]
+    assert outcomes(report) == ["hit", "hit", "hit"]
+
+
+class Joints:
+    """Counts the joint graphs that are made."""
+
+    def __init__(self, monkeypatch):
+        self.n = 0
+        build = flow.build_joint
+
+        def counted(*args, **kwargs):
+            self.n += 1
+            return build(*args, **kwargs)
+
+        monkeypatch.setattr(flow, "build_joint", counted)
+
+
+def loss_and_gradient(fn, x=X, w=W, machine=ON_ONE_CORE, settings=None, **options):
+    """The gradient of a function of two tensors by the second one, the function, and its loss."""
+    compiled, w = ja.compile(fn, **options), ja.from_jax(w).requires_grad_()
+    with using(**machine), ja.config(**(settings or {})):
+        loss = compiled(ja.from_jax(x), w)
+        loss.backward()
+    return w.grad.jax(), compiled, loss.item()
+
+
+def make_loss(factor=1.0):
+    """A loss whose relu and gelu have rules of their own."""
+
+    def loss(x, w):
+        for _ in range(3):
+            x = ja.nn.functional.gelu((x @ w).relu()) * factor
+        return x.tanh().square().sum()
+
+    return loss
+
+
+@pytest.mark.parametrize("machine", [*(machine for machine, _, _ in WAYS), {"cached_bytes": 1 << 30}])
+def test_a_hit_makes_no_joint_graph_and_cuts_nothing(folder, monkeypatch, machine):
+    cached = {"cache_dir": folder}
+    first, compiled, loss = loss_and_gradient(make_loss(), machine=machine, settings=cached)
+    assert outcomes(compiled.explain_cache())[0] == "miss"
+    joints = Joints(monkeypatch)
+    again, compiled, same = loss_and_gradient(make_loss(), machine=machine, settings=cached)
+    assert set(outcomes(compiled.explain_cache())) == {"hit"} and joints.n == 0
+    np.testing.assert_array_equal(first, again)
+    assert loss == same
+    np.testing.assert_allclose(again, loss_and_gradient(make_loss())[0], rtol=1e-4, atol=1e-5)
+    plan = compiled.programs[0].partition.plan
+    assert [value.name for value in plan.saved] == [v.name for v in compiled.programs[0].whole_partition.plan.saved]
+    assert joints.n == 1, "its equations are made where someone asks for them"
+
+
+def test_a_cut_that_was_found_can_be_differentiated_again_and_explained(folder):
+    def outcome():
+        x, cube = ja.tensor([1.0, 2.0], requires_grad=True), ja.compile(lambda x: (x * x * x).sum())
+        with ja.config(cache_dir=folder):
+            (gradient,) = ja.autograd.grad(cube(x), x, create_graph=True)
+            gradient.sum().backward()
+            text = str(cube.explain(x))
+        return x.grad.tolist(), text, outcomes(cube.explain_cache())
+
+    first, again = outcome(), outcome()
+    assert first[0] == again[0] == [6.0, 12.0] and first[1] == again[1]
+    assert (first[2], again[2]) == (["miss"], ["hit"])
+
+
+def test_writes_views_and_state_of_a_cut_that_was_found(folder):
+    def outcome():
+        w, cache = ja.from_jax(W).requires_grad_(), ja.zeros(1024, 64)
+
+        @ja.compile
+        def step(x):
+            y = (x @ w).relu()
+            cache[1:].add_(y[:-1].detach())
+            return y.sum(), cache[0]
+
+        with using(**ON_ONE_CORE), ja.config(cache_dir=folder):
+            for _ in range(2):
+                loss, row = step(ja.from_jax(X))
+                loss.backward()
+        row.add_(1)
+        return w.grad.jax(), cache.jax(), step.explain_cache()
+
+    first, again = outcome(), outcome()
+    np.testing.assert_array_equal(first[0], again[0])
+    np.testing.assert_array_equal(first[1], again[1])
+    assert "miss" in outcomes(first[2]) and set(outcomes(again[2])) == {"hit"}
+
+
+def test_what_a_cut_depends_on_makes_another_key(folder):
+    def reason(factor=1.0, settings=(), **options):
+        given = {"cache_dir": folder, **dict(settings)}
+        return loss_and_gradient(make_loss(factor), settings=given, **options)[1].explain_cache()[0].reason
+
+    assert "no graph" in reason() and reason() == ""
+    assert reason(2.0).endswith("differs in: equations")
+    assert reason(memory_budget=0.3).endswith("differs in: config")
+    assert reason(policy="save_all").endswith("differs in: config")
+    assert reason(settings={"passes": ("cse",)}).endswith("differs in: passes")
+    assert reason(settings={"recompute_collectives": True}).endswith("differs in: config")
+    assert "policy `<lambda>` is not jaxaot's own" in reason(policy=lambda eqn: ja.policies.Choice.EITHER).replace(
+        "test_what_a_cut_depends_on_makes_another_key.<locals>.", ""
+    )
+
+
+def test_a_rule_of_the_users_is_part_of_what_a_function_computes(folder):
+    def with_rule(scale):
+        @jax.custom_jvp
+        def f(x):
+            return x * x
+
+        f.defjvp(lambda primals, tangents: (f(primals[0]), scale * tangents[0]))  # calls itself
+        return ja.compile(lambda x: ja.from_jax(f(x.jax())).sum()), f
+
+    def digest(scale):
+        _, f = with_rule(scale)
+        return graph_digest(jax.make_jaxpr(lambda x: f(x).sum())(jnp.ones(3)))
+
+    assert digest(2.0) == digest(2.0) != digest(3.0)
+
+
+def test_hooks_count_by_the_hash_that_users_give_them(folder):
+    def outcome(scale, text=None):
+        pack, unpack = lambda x: x * scale, lambda x: x / scale
+        if text is not None:
+            pack.user_cache_hash = unpack.user_cache_hash = text
+        with ja.autograd.graph.saved_tensors_hooks(pack, unpack):
+            return loss_and_gradient(make_loss(), settings={"cache_dir": folder})[1].explain_cache()[0]
+
+    assert "have no `user_cache_hash`" in outcome(2.0).reason
+    assert outcome(2.0, "double").outcome == "miss" and outcome(2.0, "double").outcome == "hit"
+    assert outcome(4.0, "four times").reason.endswith("differs in: hooks")
+
+
+@pytest.mark.parametrize("change", ["plan", "graphs", "in_roles", "tape"])
+def test_cuts_that_say_something_else_only_compile(folder, change):
+    first, _, _ = loss_and_gradient(make_loss(), settings={"cache_dir": folder})
+    (file,) = [f for f in folder.glob("*.warm") if "plan" in decode(f.read_bytes()).manifest]
+    manifest, blobs = decode(file.read_bytes())
+    file.write_bytes(encode({**manifest, change: [] if change != "graphs" else {}}, blobs))
+    os.chmod(file, 0o600)
+    again, compiled, _ = loss_and_gradient(make_loss(), settings={"cache_dir": folder})
+    assert "cannot be read" in compiled.explain_cache()[0].reason
+    np.testing.assert_array_equal(first, again)
 
 
 SCALE = 2.0

@@ -10,12 +10,12 @@ import functools
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 
 from jaxaot import settings as config
-from jaxaot._jax import as_one_call, with_type_of
+from jaxaot._jax import as_one_call, call_stored, with_type_of
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.backend.cpu.batch.sharded import ShardedExecutable
 from jaxaot.backend.cpu.batch.shards import Shards
@@ -24,17 +24,19 @@ from jaxaot.backend.cpu.memory.sequential import SequentialExecutable
 from jaxaot.backend.cpu.memory.subprograms import Schedule, Subprogram
 from jaxaot.backend.cpu.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.backend.cpu.run import How, Way, choose_way
-from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning
+from jaxaot.backend.cpu.tune import Tuned
 from jaxaot.errors import CacheBypassError, CacheFolderError
 from jaxaot.lower.cache_key import Component, cache_key_of_digest
 from jaxaot.lower.warm.digest import NotCacheable, graph_digest, surroundings
 from jaxaot.lower.warm.entry import Entry, decode, encode
 from jaxaot.lower.warm.events import CacheEvent
 from jaxaot.lower.warm.folder import EXECUTABLES, SUFFIX, Folder
+from jaxaot.lower.warm.kept import KeptGraph, made, worth_tuning
 from jaxaot.passes.pipeline import foreign_passes
 from jaxaot.settings import Config
 
-FORMAT = 1
+FORMAT = 2
+T = TypeVar("T")
 
 
 def warm_way(
@@ -64,54 +66,80 @@ def warm_way(
       CacheFolderError: If the directory is refused.
       CacheBypassError: If the graph cannot be kept, and that is an error.
     """
-    choose = functools.partial(
-        choose_way, closed, passes, settings.check_graphs, settings.exact_rounding, platform, is_one_program
+    choose = lambda: choose_way(
+        made(closed), passes, settings.check_graphs, settings.exact_rounding, platform, is_one_program
     )
-    now = config.get()  # where to keep graphs may be said later than how they are made
-    settings = settings.replace(cache_dir=now.cache_dir, cache_bytes=now.cache_bytes, strict_cache=now.strict_cache)
-    if settings.cache_dir is None or not passes or not is_worth_tuning(closed):
+    settings = with_cache_of_now(settings)
+    if settings.cache_dir is None or not passes or not worth_tuning(closed):
         return choose()
     folder = folder_of(os.fspath(settings.cache_dir), settings.cache_bytes)
     try:
         key = _key(closed, passes, settings, platform, is_one_program, donated, name)
     except NotCacheable as reason:
-        return _bypassed(choose, note, name, str(reason), settings)
-    kind = hashlib.sha256(repr((name, [str(aval) for aval in closed.in_avals])).encode()).hexdigest()[:12]
-    file = f"{kind}-{hashlib.sha256(repr(key).encode()).hexdigest()[:40]}{SUFFIX}"
-    content = folder.read(file)
-    entry = None if content is None else decode(content)
-    if entry is not None:
-        try:
-            found = _read(entry, closed, choose, key)
-        except Exception as error:  # whatever is wrong with it, the graph is compiled
-            entry, why = None, f"its entry cannot be read: {type(error).__name__}"
-        else:
-            note(CacheEvent(name, "hit"))
-            return found
-    else:
-        why = _explained(folder, kind, key) if content is None else "its entry is damaged"
-    if content is not None:
-        folder.remove(file)
-
-    def keep(manifest: dict[str, Any], blobs: Sequence[bytes]) -> None:
-        folder.write(file, encode({**manifest, "format": FORMAT, "key": [list(c) for c in _pairs(key)]}, blobs))
-
+        return bypassed(choose, note, name, str(reason), settings)
+    place = Place(folder, name, [str(aval) for aval in closed.in_avals], key)
+    found, why = place.look(lambda entry: _read(entry, closed, choose))
+    if found is not None:
+        note(CacheEvent(name, "hit"))
+        return found
     try:
-        way = _recorded(choose(), name, keep)
-    except _NotExported as reason:
-        return _bypassed(choose, note, name, str(reason), settings)
+        way = _recorded(choose(), name, place.keep)
+    except NotCacheable as reason:
+        return bypassed(choose, note, name, str(reason), settings)
     note(CacheEvent(name, "miss", why))
     return way
 
 
-def _bypassed(choose: Callable[[], Way], note: Any, name: str, reason: str, settings: Config) -> Way:
+class Place:
+    """Where the entry of one key is, or will be."""
+
+    def __init__(self, folder: Folder, name: str, types: Sequence[str], key: Sequence[Component]):
+        """Names the place: the label and the types tell which entries are compared if there is none of the key."""
+        self._folder, self._key = folder, key
+        self._kind = hashlib.sha256(repr((name, list(types))).encode()).hexdigest()[:12]
+        self._file = f"{self._kind}-{hashlib.sha256(repr(key).encode()).hexdigest()[:40]}{SUFFIX}"
+
+    def look(self, read: Callable[[Entry], T]) -> tuple[T | None, str]:
+        """Returns what an entry holds, or None and why there is nothing; an entry that cannot be read is removed."""
+        content = self._folder.read(self._file)
+        if content is None:
+            return None, _explained(self._folder, self._kind, self._key)
+        entry, why = decode(content), "its entry is damaged"
+        if entry is not None:
+            try:
+                if entry.manifest["format"] != FORMAT or list(map(tuple, entry.manifest["key"])) != _pairs(self._key):
+                    raise ValueError("an entry of another graph")
+                return read(entry), ""
+            except Exception as error:  # whatever is wrong with it, the graph is compiled
+                why = f"its entry cannot be read: {type(error).__name__}"
+        self._folder.remove(self._file)
+        return None, why
+
+    def keep(self, manifest: dict[str, Any], blobs: Sequence[bytes]) -> None:
+        """Writes the entry."""
+        told = {**manifest, "format": FORMAT, "key": [list(pair) for pair in _pairs(self._key)]}
+        self._folder.write(self._file, encode(told, blobs))
+
+
+def with_cache_of_now(settings: Config) -> Config:
+    """Returns settings with what is said now of the cache: where to keep graphs may be said later than how."""
+    now = config.get()
+    return settings.replace(cache_dir=now.cache_dir, cache_bytes=now.cache_bytes, strict_cache=now.strict_cache)
+
+
+def bypassed(make: Callable[[], T], note: Any, name: str, reason: str, settings: Config) -> T:
+    """Returns what is made without the directory, and notes why.
+
+    Raises:
+      CacheBypassError: If that is an error.
+    """
     if settings.strict_cache:
         raise CacheBypassError(
             f"The graph of `{name}` cannot be kept for the next process: {reason}. Take that out of the function, or "
             "leave `strict_cache` off: it is then tuned and compiled in each process."
         )
     note(CacheEvent(name, "bypass", reason))
-    return choose()
+    return make()
 
 
 @functools.lru_cache(maxsize=16)
@@ -145,25 +173,40 @@ def _key(
     donated: Sequence[int],
     name: str,
 ) -> tuple[Component, ...]:
-    if closed.jaxpr.effects:
-        raise NotCacheable(f"it has side effects ({', '.join(sorted(map(str, closed.jaxpr.effects)))})")
-    if jax.device_count() > 1:
-        raise NotCacheable("the process has several devices")
     theirs: list[Any] = []
     for label, function in foreign_passes(passes):
         if not isinstance(getattr(function, "cache_key", None), str):
             raise NotCacheable(f"the pass `{label}` is not jaxaot's own and has no `cache_key`, a text that names it")
         theirs.append((label, function.cache_key))  # type: ignore[attr-defined]
     chosen = {"exact_rounding": settings.exact_rounding, "is_one_program": is_one_program}
-    others = [
-        ("name", name),
-        ("passes", [*passes, *theirs]),
-        ("config", sorted(chosen.items())),
-        ("machine", repr(machine())),
-        ("format", FORMAT),
-        *surroundings(),
-    ]
-    return cache_key_of_digest(closed, graph_digest(closed), platform or jax.default_backend(), donated, others)
+    others = [("name", name), ("passes", [*passes, *theirs]), ("config", sorted(chosen.items()))]
+    return key_of(closed, others, platform, donated)
+
+
+def key_of(
+    closed: Any, others: Sequence[tuple[str, Any]], platform: str | None = None, donated: Sequence[int] = ()
+) -> tuple[Component, ...]:
+    """Returns the key of a graph in this process, on this machine.
+
+    Args:
+      closed: The graph, be it kept or a ClosedJaxpr.
+      others: What else decides what becomes of it, as (name, value with a stable `repr`).
+      platform: Where it will run; by default on the default backend.
+      donated: The positions of the inputs whose buffers may be reused.
+
+    Raises:
+      NotCacheable: If no other process could tell it from a similar one.
+    """
+    if jax.device_count() > 1:
+        raise NotCacheable("the process has several devices")
+    if isinstance(closed, KeptGraph):
+        text = closed.digest
+    else:
+        if closed.jaxpr.effects:
+            raise NotCacheable(f"it has side effects ({', '.join(sorted(map(str, closed.jaxpr.effects)))})")
+        text = graph_digest(closed)
+    here = [("machine", repr(machine())), ("format", FORMAT), *surroundings()]
+    return cache_key_of_digest(closed, text, platform or jax.default_backend(), donated, [*others, *here])
 
 
 def _pairs(key: Sequence[Component]) -> list[tuple[str, str]]:
@@ -189,7 +232,7 @@ def _explained(folder: Folder, kind: str, key: Sequence[Component]) -> str:
 # -- graphs as bytes ---------------------------------------------------------------------------------------------------
 
 
-class _NotExported(Exception):
+class _NotExported(NotCacheable):
     """A graph that `jax.export` refuses; the message says why."""
 
 
@@ -205,7 +248,7 @@ def _exported(closed: ClosedJaxpr, name: str) -> bytes:
         raise _NotExported(f"`jax.export` refuses its graph: {str(error).splitlines()[0]}") from error
 
 
-def _imported(blob: bytes, like: ClosedJaxpr | None = None) -> ClosedJaxpr:
+def imported(blob: bytes, like: ClosedJaxpr | None = None) -> ClosedJaxpr:
     """Returns the graph of a blob, with the types of the graph that it stands for.
 
     Raises:
@@ -219,11 +262,11 @@ def _imported(blob: bytes, like: ClosedJaxpr | None = None) -> ClosedJaxpr:
         if [(a.shape, a.dtype) for a in ours] != [(a.shape, a.dtype) for a in theirs]:
             raise ValueError("other types")
     specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in in_avals]
-    run = lambda *args: [with_type_of(x, a) for x, a in zip(exported.call(*args), out_avals, strict=True)]
+    run = lambda *args: [with_type_of(x, a) for x, a in zip(call_stored(exported, *args), out_avals, strict=True)]
     return jax.make_jaxpr(run)(*specs)
 
 
-class _Blobs:
+class Blobs:
     """Graphs as bytes, each once."""
 
     def __init__(self, name: str):
@@ -234,7 +277,7 @@ class _Blobs:
     def through(self, closed: ClosedJaxpr) -> ClosedJaxpr:
         """Returns a graph as the next process will read it."""
         blob = _exported(closed, self._name)
-        graph = _imported(blob, closed)
+        graph = imported(blob, closed)
         self._numbers[id(graph)] = graph, len(self.found)
         self.found.append(blob)
         return graph
@@ -258,7 +301,7 @@ def _recorded(way: Way, name: str, keep: Keep) -> Way:
             assert way.sharded is not None, "shards are there"
             return Way(way.how, way.graph, lambda: way.tuned, _RecordedShards(way.sharded, name, keep))
         case _:
-            tuned, blobs = way.tuned, _Blobs(name)
+            tuned, blobs = way.tuned, Blobs(name)
             graph = blobs.through(tuned.jaxpr)
             keep({"how": way.how.name, **_flags(tuned)}, blobs.found)
             made = Tuned(graph, tuned.results, False, False, tuned.n_by_eigen, tuned.is_exact, tuned.needs_barriers)
@@ -274,7 +317,7 @@ def _flags(tuned: Tuned) -> dict[str, Any]:
     }
 
 
-def _schedule_text(made: SequentialExecutable, blobs: _Blobs) -> dict[str, Any]:
+def _schedule_text(made: SequentialExecutable, blobs: Blobs) -> dict[str, Any]:
     """Returns the subprograms of a graph as JSON."""
     schedule = made.schedule
     parts = [
@@ -297,7 +340,7 @@ class _RecordedSubprograms(Way):
         self._name, self._keep = name, keep
 
     def sequential(self, donated: Sequence[int], name: str, compiler_options: Any, before_tracing: Any = lambda: None):
-        tuned, blobs = self.tuned, _Blobs(self._name)
+        tuned, blobs = self.tuned, Blobs(self._name)
         made = SequentialExecutable(
             tuned.jaxpr, donated, name, tuned.compiler_options(compiler_options), before_tracing,
             limit=tuned.limit_bytes, keeps_freed_memory=tuned.keeps_freed_memory, through=blobs.through,
@@ -311,7 +354,7 @@ class _RecordedShards(ShardedExecutable):
 
     def __init__(self, sharded: ShardedExecutable, name: str, keep: Keep):
         super().__init__(sharded.shards, (), False)
-        self._sharded, self._blobs, self._keep = sharded, _Blobs(name), keep
+        self._sharded, self._blobs, self._keep = sharded, Blobs(name), keep
         self._begun: list[SequentialExecutable] = []
 
     @property
@@ -347,22 +390,20 @@ class _RecordedShards(ShardedExecutable):
 # -- found -------------------------------------------------------------------------------------------------------------
 
 
-def _read(entry: Entry, closed: ClosedJaxpr, choose: Callable[[], Way], key: Sequence[Component]) -> Way:
+def _read(entry: Entry, closed: Any, choose: Callable[[], Way]) -> Way:
     """Returns the way that an entry says.
 
     Raises:
       Exception: Whatever is wrong with the entry.
     """
     manifest = entry.manifest
-    if manifest["format"] != FORMAT or list(map(tuple, manifest["key"])) != _pairs(key):
-        raise ValueError("an entry of another graph")
     how = How[manifest["how"]]
     if how is How.SUBPROGRAMS:
         return _FoundSubprograms(closed, choose, manifest, _schedule(manifest, entry.blobs))
     if how is How.SHARDS:
         return Way(how, closed, lambda: choose().tuned, _FoundShards(manifest, entry.blobs))
     flags = manifest["n_by_eigen"], manifest["is_exact"], manifest["keeps_barriers"]
-    tuned = Tuned(_imported(entry.blobs[0], closed), (), False, False, *flags)
+    tuned = Tuned(imported(entry.blobs[0], closed), (), False, False, *flags)
     return Way(how, closed, lambda: tuned)
 
 
@@ -373,7 +414,7 @@ def _schedule(text: Mapping[str, Any], blobs: Sequence[bytes]) -> Schedule:
     for part in text["subprograms"]:
         number = part["blob"]
         if number not in graphs:
-            graphs[number] = _imported(blobs[number])
+            graphs[number] = imported(blobs[number])
         parts.append(Subprogram(graphs[number], *(tuple(part[name]) for name in ("reads", "donated", "last_read"))))
     return Schedule(tuple(parts), tuple(text["outputs"]), text["n_inputs"])
 

@@ -1,0 +1,98 @@
+"""Frozen dataclasses that cost nothing to import.
+
+`dataclasses.dataclass(frozen=True)` compiles five methods for each class, which was a third of what `import jaxaot`
+took: there are hundreds of small plans, and a process uses a few. Here all classes share these methods, and an
+`__init__` is compiled when the first object is made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+import reprlib
+from collections.abc import Callable
+from typing import Any, TypeVar, dataclass_transform, overload
+
+C = TypeVar("C", bound=type)
+
+
+@overload
+def immutable(cls: C, /) -> C: ...
+@overload
+def immutable(cls: None = None, /, *, eq: bool = True) -> Callable[[C], C]: ...
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
+def immutable(cls: Any = None, /, *, eq: bool = True) -> Any:
+    """Returns a class as a frozen dataclass, for classes of our own whose signature nobody reads.
+
+    Methods that the class has stay. A dataclass under it has to be immutable by this as well.
+
+    Args:
+      cls: The class; without it, a decorator is returned.
+      eq: Whether objects with equal fields are equal; otherwise each is equal to itself alone.
+    """
+    if cls is None:
+        return lambda cls: _made(cls, eq)
+    return _made(cls, True)
+
+
+def _made(cls: Any, eq: bool) -> Any:
+    own = {name for name, value in vars(cls).items() if value is not None}  # `__hash__` is None beside an `__eq__`
+    dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+    methods: dict[str, Any] = {"__init__": _first_call(cls), "__repr__": _repr}
+    methods |= {"__setattr__": _refuse_to_write, "__delattr__": _refuse_to_delete}
+    if eq:
+        methods |= _comparisons([field.name for field in dataclasses.fields(cls) if field.compare])
+    for name, method in methods.items():
+        if name not in own:
+            setattr(cls, name, method)
+    return cls
+
+
+def _first_call(cls: Any) -> Any:
+    """Returns an `__init__` that makes way for the one of the fields when it is called."""
+
+    def __init__(self: object, /, *args: object, **kwargs: Any) -> None:
+        cls.__init__ = _initializer(cls)
+        cls.__init__(self, *args, **kwargs)
+
+    return __init__
+
+
+def _initializer(cls: Any) -> Any:
+    """Returns the `__init__` of a frozen dataclass with the fields of this one."""
+    like = lambda field: dataclasses.field(
+        default=field.default, default_factory=field.default_factory, kw_only=field.kw_only
+    )
+    fields = [(field.name, field.type, like(field)) for field in dataclasses.fields(cls)]
+    after = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
+    made: Any = dataclasses.make_dataclass(cls.__name__, fields, namespace=after, repr=False, eq=False, frozen=True)
+    made.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
+    return made.__init__
+
+
+@reprlib.recursive_repr()
+def _repr(self: Any) -> str:
+    fields = (f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self) if field.repr)
+    return f"{type(self).__qualname__}({', '.join(fields)})"
+
+
+def _refuse_to_write(self: object, name: str, value: object) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_to_delete(self: object, name: str) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _comparisons(names: list[str]) -> dict[str, Any]:
+    values: Callable[[Any], Any] = operator.attrgetter(*names) if names else lambda self: ()
+
+    def __eq__(self: object, other: object) -> Any:
+        if self is other:
+            return True
+        return values(self) == values(other) if type(self) is type(other) else NotImplemented
+
+    def __hash__(self: object) -> int:
+        return hash(values(self))
+
+    return {"__eq__": __eq__, "__hash__": __hash__}

@@ -1,0 +1,74 @@
+"""Graphs that a process before this one made, and that are made again only if someone asks for their equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from jaxaot.backend.cpu.tune import is_worth_tuning
+from jaxaot.plan.saved import TapePlan
+from jaxaot.plan.stages import Partition
+
+
+class KeptGraph:
+    """Stands for a ClosedJaxpr of which the types and the digest are known.
+
+    Attributes:
+      in_avals: What it takes.
+      out_avals: What it returns.
+      digest: That of its content, see `graph_digest`.
+    """
+
+    def __init__(self, in_avals: Sequence[Any], out_avals: Sequence[Any], digest: str, make: Callable[[], Any]):
+        """Makes one; `make` returns the graph itself."""
+        self.in_avals, self.out_avals, self.digest = list(in_avals), list(out_avals), digest
+        self._make = make
+
+    @cached_property
+    def made(self) -> Any:
+        """The graph itself, a ClosedJaxpr."""
+        return self._make()
+
+    @property
+    def jaxpr(self) -> Any:
+        """Its open jaxpr."""
+        return self.made.jaxpr
+
+    @property
+    def consts(self) -> Any:
+        """Its constants."""
+        return self.made.consts
+
+    @property
+    def eqns(self) -> Any:
+        """Its equations."""
+        return self.made.eqns
+
+
+def made(graph: Any) -> Any:
+    """Returns a graph itself, a ClosedJaxpr, be it kept or not."""
+    return graph.made if isinstance(graph, KeptGraph) else graph
+
+
+def worth_tuning(graph: Any) -> bool:
+    """Returns whether a graph makes a value that is large enough for passes to matter; kept ones are of that sort."""
+    return isinstance(graph, KeptGraph) or is_worth_tuning(graph)
+
+
+class Cut(NamedTuple):
+    """A forward and a backward, as they are compiled.
+
+    Attributes:
+      partition: What the runtime knows of them.
+      forward: The graph of the forward.
+      backward: The graph of the backward.
+      tape: What the node of a call needs to know of the joint graph.
+      make: Returns the partition with its equations.
+    """
+
+    partition: Partition
+    forward: Any
+    backward: Any
+    tape: TapePlan
+    make: Callable[[], Partition]
