@@ -35,6 +35,7 @@ if _TYPE_CHECKING:
     from jaxaot import distributed as distributed
     from jaxaot import optim as optim
     from jaxaot import subclasses as subclasses
+    from jaxaot.archive.dims import Dim as Dim
     from jaxaot.archive.exported import export as export
     from jaxaot.archive.loaded import load as load
 
@@ -158,7 +159,7 @@ _PACKAGES = (
 )  # fmt: skip
 _LATER = {
     "distributed": "jaxaot.distributed", "optim": "jaxaot.optim", "subclasses": "jaxaot.subclasses",
-    "export": "jaxaot.archive.exported", "load": "jaxaot.archive.loaded",
+    "Dim": "jaxaot.archive.dims", "export": "jaxaot.archive.exported", "load": "jaxaot.archive.loaded",
 }  # fmt: skip
 """Packages and functions that are loaded when they are first asked for, so that the import does not wait for them."""
 _PUBLIC = sorted(["__version__", *_FOREACH, *_LATER, *_public_names(globals(), _PACKAGES)])

@@ -59,6 +59,7 @@ from jaxaot.views.memory_format import MemoryFormat
 from jaxaot import distributed as distributed
 from jaxaot import optim as optim
 from jaxaot import subclasses as subclasses
+from jaxaot.archive.dims import Dim as Dim
 from jaxaot.archive.exported import export as export
 from jaxaot.archive.loaded import load as load
 from jaxaot import amp as amp

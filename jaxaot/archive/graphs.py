@@ -13,10 +13,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax import export
 
-from jaxaot._jax import jaxpr_as_fun
+from jaxaot._jax import is_key_dtype, jaxpr_as_fun
 from jaxaot._typing import Aval, ClosedJaxpr
+from jaxaot.archive.readers import KEY_DTYPES
 from jaxaot.errors import ArchiveError, ArgumentError, ExportError, MissingExtraError
 from jaxaot.ir.rewrite import inline
 
@@ -143,3 +145,15 @@ def graph_of(made: Any, in_avals: Sequence[Aval], absent: Sequence[int], n_outpu
 
     specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in in_avals]
     return inline(jax.make_jaxpr(call)(*specs), also_custom=True)
+
+
+def graph_of_types(in_avals: Sequence[Aval], out_avals: Sequence[Aval]) -> ClosedJaxpr:
+    """Returns a graph that says what a call takes and returns, where another one is run: its outputs are zeros."""
+    specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in in_avals]
+    return jax.make_jaxpr(lambda *_: list(map(_zeros, out_avals)))(*specs)
+
+
+def _zeros(aval: Aval) -> Any:
+    if is_key_dtype(aval.dtype):
+        return jnp.broadcast_to(jax.random.key(0, impl=KEY_DTYPES[str(aval.dtype)]), aval.shape)
+    return jnp.zeros(aval.shape, aval.dtype)

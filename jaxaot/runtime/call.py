@@ -83,7 +83,7 @@ def generate(program: Program, writing: Any) -> Program:
     return program
 
 
-def generate_test(traced: Traced, settings: Config, hooks: Any) -> Callable[..., Any]:
+def generate_test(traced: Traced, settings: Config | None, hooks: Any) -> Callable[..., Any]:
     """Returns the guards alone: a function of (fn, args, kwargs) that returns True, or `MISS` for what does not fit."""
     source = Source(traced.call, {
         "MISS": MISS, "state": state, "Tensor": Tensor, "default_generator": default_generator,

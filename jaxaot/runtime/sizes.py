@@ -30,7 +30,16 @@ from jaxaot.plan.difference import CallKey
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.runtime.key import parameter_names
-from jaxaot.runtime.room import Room, Shared, cut_outputs, keeping_padding, may_be_padded, shared_forward, shared_joint
+from jaxaot.runtime.room import (
+    Room,
+    Shared,
+    cut_outputs,
+    keeping_padding,
+    may_be_padded,
+    room_for,
+    shared_forward,
+    shared_joint,
+)
 from jaxaot.views.layout import Layout, contiguous, layout_of
 
 
@@ -143,7 +152,10 @@ class Sizes:
       steps: What the flow does.
     """
 
-    def __init__(self, fn: Callable[..., Any], dynamic: object, buckets: Given, steps: Steps):
+    def __init__(
+        self, fn: Callable[..., Any], dynamic: object, buckets: Given, steps: Steps,
+        given: Mapping[str, Mapping[int, Buckets]] | None = None,
+    ):  # fmt: skip
         """Begins.
 
         Args:
@@ -151,6 +163,7 @@ class Sizes:
           dynamic: None for what is seen to change; True for that and all that may; or names of arguments with dims.
           buckets: The sizes for which programs are made.
           steps: What the flow does.
+          given: By name of an argument and dim the buckets, in place of `dynamic`.
 
         Raises:
           UsageError: If something else was said.
@@ -158,7 +171,7 @@ class Sizes:
         self.steps = steps
         self._fn, self._is_at_once = fn, dynamic is True
         self._buckets = read_buckets(buckets)
-        self._given: Mapping[str, Mapping[int, Buckets]] = {}
+        self._given: Mapping[str, Mapping[int, Buckets]] = given or {}
         if dynamic is not None and dynamic is not True:
             self._given = read_dims(_called(fn), dynamic, self._buckets)
         self._families: dict[Any, Family] = {}
@@ -173,6 +186,11 @@ class Sizes:
             return found
         self.refused[call.shapes] = found
         return None
+
+    def sees(self, call: TracedCall) -> None:
+        """Notes the sizes of a call, so that what goes together is known before a program is made."""
+        arrays = {array.position: array for array in self._arrays(call)}
+        self._family(call, arrays)[0].sees(call.shapes)
 
     def forget(self, made: Made) -> None:
         """Lets the program of a bucket go."""
@@ -230,7 +248,7 @@ class Sizes:
             shapes = family.shapes_at(call.shapes, dict(zip(choices, sizes, strict=True)))
             fit = self._fitted(call, arrays, family, shapes)
             if isinstance(fit, Fit):
-                found.append(Room(fit, fit.origin[1]))
+                found.append(room_for(fit, fit.origin[1]))
         return found
 
     # finding one
@@ -249,7 +267,7 @@ class Sizes:
         if isinstance(found, str) and is_tried:  # not all that may change does: from now on, what is seen to
             self._families[self._key(call, arrays)] = family = self._new_family({})
             family.sees(call.shapes)
-        return found if isinstance(found, str) else Room(found, call.joint)
+        return found if isinstance(found, str) else room_for(found, call.joint)
 
     def _fitted(self, call: TracedCall, arrays: Mapping[int, _Array], family: Family, shapes: Shapes) -> Fit | str:
         """Returns how a call, or one like it of other sizes, runs in the program of its bucket; or why it does not."""
