@@ -13,6 +13,7 @@ import jax
 
 from jaxaot.archive.state import StatePlan
 from jaxaot.plan.alias import ArrayOutput, ConstantOutput, TensorOutput
+from jaxaot.plan.inputs import in_order
 from jaxaot.plan.paths import Path, path_text
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, ResidualSource
 from jaxaot.plan.stages import Partition, Traced
@@ -112,14 +113,19 @@ def graph_inputs(traced: Traced, state: StatePlan) -> list[dict[str, Any]]:
     """Returns what each input of the graph is: an argument, a part of the state, a number, a seed or an offset."""
     call = traced.call
     weights = {tensor.name: state.storages[tensor.storage].array for tensor in state.tensors}
-    slots = [_place(call.tensors[s.tensor].path, weights) for s in call.storages if s.graph_input is not None]
-    slots += [_place(call.tensors[ghost.tensor].path, weights) for ghost in call.ghosts]
+    of_storages = [_place(call.tensors[s.tensor].path, weights) for s in call.storages if s.graph_input is not None]
+    slots = [_place(call.tensors[ghost.tensor].path, weights) for ghost in call.ghosts]
     slots += [{"is": "argument", "leaf": value.leaf} for value in call.values]
     slots += [{"is": "number", "text": call.numbers.text(number.step)} for number in call.numbers.inputs]
-    in_order = sorted((array.leaf.graph_input or 0, array.path) for array in traced.places.arrays)
-    slots += [_place(path, {array.name: array.name for array in state.arrays}) for _, path in in_order]
+    held = sorted(
+        (array.leaf.graph_input or 0, array.path)
+        for array in traced.places.arrays
+        if array.leaf.graph_input is not None
+    )
+    of_places = [_place(path, {array.name: array.name for array in state.arrays}) for _, path in held]
     for i, use in enumerate(use for use in traced.rng.generators if use.is_input):
         slots += [{"is": word, "generator": i, "n_draws": use.n_draws} for word in ("seed", "offset")]
+    slots = in_order(call, traced.places, of_storages, of_places, slots)
     types = ({"shape": list(aval.shape), "dtype": str(aval.dtype)} for aval in traced.jaxpr.in_avals)
     return [{**slot, **kind} for slot, kind in zip(slots, types, strict=True)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -32,14 +32,14 @@ from jaxaot.archive.graphs import chosen_platforms, graph_to_bytes, require_extr
 from jaxaot.archive.relocate import relocate
 from jaxaot.archive.state import StatePlan, StateWriter
 from jaxaot.buckets.policy import Given, read_buckets
-from jaxaot.errors import AutogradError, ExportError, TraceError
+from jaxaot.errors import AutogradError, ExportError, TraceError, UsageError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tracing import require_values
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.saved import FromPrimal, TapePlan
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.runtime.compiled import CompiledFunction
-from jaxaot.runtime.double_backward import tape_plan
+from jaxaot.runtime.double_backward import gradients_function, tape_plan
 from jaxaot.runtime.key import parameter_names
 from jaxaot.runtime.program import empty_inputs, forward_graph
 from jaxaot.runtime.room import Room, Shared
@@ -54,7 +54,7 @@ def export(
     fn: Callable[..., Any],
     /,
     *args: object,
-    with_gradients: bool = True,
+    with_gradients: bool | int = True,
     platforms: Sequence[str] | None = None,
     dynamic_shapes: object = None,
     buckets: Given = "pow2",
@@ -83,6 +83,7 @@ def export(
       fn: A function of tensors, or a module.
       *args: Example arguments: tensors, arrays, numbers, and lists, tuples and dicts of them. Nothing is changed.
       with_gradients: Whether gradients are recorded where grad mode is on. Without them a call is as under `no_grad`.
+        With 2 the archive also holds a derivative of the backward, for `create_graph=True`.
       platforms: What it is to run on, of `"cpu"`, `"cuda"`, `"rocm"` and `"tpu"`; by default what this process runs on.
       dynamic_shapes: By name of an argument, or in the order of the arguments, the dims that change, each a `ja.Dim`;
         those of an argument that holds several tensors are dims of each.
@@ -108,11 +109,17 @@ def export(
     if dynamic_shapes is not None:
         dims, named = read_dynamic_shapes(fn, dynamic_shapes, args, kwargs)
         given = buckets_of(named, read_buckets(buckets))
+    is_differentiable = with_gradients is not True and with_gradients == 2
+    if is_differentiable and dims:
+        raise UsageError(
+            "`with_gradients=2` keeps a derivative of the backward, which is that of one size, and `dynamic_shapes` "
+            "says that sizes change. Drop one of them."
+        )
     for mode in (enable_grad, no_grad) if with_gradients else (no_grad,):
         with mode():
             try:
                 sizes = Sizes(fn, None, buckets, _STEPS, given) if dims else None
-                tracer = _Tracer(fn, writer, dims, sizes, tables)
+                tracer = _Tracer(fn, writer, dims, sizes, tables, is_differentiable)
                 programs += tracer.programs(args, kwargs)
             except (AutogradError, TraceError):
                 if not programs:
@@ -141,8 +148,9 @@ class _Tracer:
 
     def __init__(
         self, fn: Callable[..., Any], state: StateWriter, dims: Sequence[MovingDim], sizes: Sizes | None,
-        tables: dict[str, np.ndarray],
+        tables: dict[str, np.ndarray], is_differentiable: bool,
     ):  # fmt: skip
+        self.is_differentiable = is_differentiable
         self.fn, self.state, self.dims, self.sizes, self.tables = fn, state, dims, sizes, tables
 
     def programs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[ExportedProgram]:
@@ -155,7 +163,8 @@ class _Tracer:
         if sizes is None:
             traced = require_values(trace_call(self.fn, args, kwargs, numbers=()))
             partition = traced.joint().partition() if traced.needs_backward else None
-            return [ExportedProgram(self._moved(traced, args, kwargs), traced, partition)]
+            moved = self._moved(traced, args, kwargs)
+            return [ExportedProgram(moved, traced, partition, is_differentiable=self.is_differentiable)]
         leaves, _ = flatten_arguments(args, kwargs)
         example = sizes_in(self.dims, leaves)
         assert isinstance(example, tuple), "the example was looked at before"
@@ -217,6 +226,7 @@ class ExportedProgram:
       partition: Its forward and backward; None if no gradient flows.
       room: How it runs in the program of a bucket; None if it has its own.
       why: Why it has its own, where sizes change.
+      is_differentiable: Whether its backward has a derivative.
       rows: Where sizes change, the sizes that it is for, each with the plans as JSON.
     """
 
@@ -225,6 +235,7 @@ class ExportedProgram:
     partition: Partition | None
     room: Room | None = None
     why: str = ""
+    is_differentiable: bool = False
     rows: list[tuple[tuple[int, ...], Any]] = dataclasses.field(default_factory=list, repr=False)
 
     def graphs(self) -> dict[str, Any]:
@@ -238,7 +249,18 @@ class ExportedProgram:
             absent = [i for i, s in enumerate(residuals) if isinstance(s, FromPrimal) and s.index in empty]
             graphs["backward"] = prepare_backward(self.partition.backward, len(residuals), absent)
             graphs["joint"] = prepare_forward(self.partition.joint.jaxpr)
+            if self.is_differentiable:
+                graphs["gradients"] = self._gradients(self.partition, empty)
         return graphs
+
+    def _gradients(self, partition: Partition, empty: Collection[int]) -> Any:
+        """Returns the graph of gradients that can be differentiated."""
+        traced = self.original
+        primals = [i for i in tape_plan(traced, partition).primals if i not in empty]
+        in_avals, out_avals = traced.jaxpr.in_avals, traced.jaxpr.out_avals
+        avals = [*(in_avals[i] for i in primals), *(out_avals[k] for k in partition.joint.differentiable_outputs)]
+        specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
+        return jax.make_jaxpr(gradients_function(traced, partition, primals))(*specs)
 
 
 def _graphs_of_bucket(shared: Shared) -> dict[str, Any]:
@@ -302,7 +324,7 @@ class ExportedFunction:
             mode += f".{numbers[is_recorded]}" if self.dims else ""
             names = {}
             for role, graph in program.graphs().items():
-                content = graph_to_bytes(graph, role, self.platforms)
+                content = graph_to_bytes(graph, role, self.platforms, int(role == "gradients"))
                 same = next((name for name, held in parts.items() if held == content), None)
                 names[role] = same or f"graphs/{role}{mode}.bin"
                 parts[names[role]] = content
@@ -350,13 +372,21 @@ def _program_to_json(program: ExportedProgram, names: Mapping[str, str], state: 
     described = describe_program(program.traced, program.partition, state, program.room)
     held = {"graphs": dict(names), "signature": described}
     if not program.rows:
-        return {**held, "plans": plans_to_json(program.traced, program.original, program.partition)}
+        plans = plans_to_json(
+            program.traced, program.original, program.partition, is_differentiable=program.is_differentiable
+        )
+        return {**held, "plans": plans}
     plans, columns = side_by_side([plans for _, plans in program.rows])
     return {**held, "plans": plans, "sizes": [list(at) for at, _ in program.rows], "columns": columns}
 
 
 def plans_to_json(
-    traced: Traced, original: Traced, partition: Partition | None, room: Room | None = None, given: Sequence[str] = ()
+    traced: Traced,
+    original: Traced,
+    partition: Partition | None,
+    room: Room | None = None,
+    given: Sequence[str] = (),
+    is_differentiable: bool = False,
 ) -> dict[str, Any]:
     """Returns what the manifest says of how calls are carried out.
 
@@ -366,6 +396,7 @@ def plans_to_json(
       partition: Its forward and backward.
       room: How it runs in the program of a bucket.
       given: The names of the arrays that this program takes for its sizes.
+      is_differentiable: Whether its backward has a derivative.
     """
     plans = {
         "call": to_json(traced.call),
@@ -379,7 +410,8 @@ def plans_to_json(
         "out_types": _types(traced.jaxpr.out_avals),
     }
     if partition is not None:
-        tape = TapePlan((), tape_plan(original, partition).apart, is_differentiable=False)
+        tape = tape_plan(original, partition)
+        tape = TapePlan(tape.primals if is_differentiable else (), tape.apart, is_differentiable)
         saved = dataclasses.replace(partition.plan, recomputed=(), recompute_seconds=None, least_seconds=None)
         plans["backward"] = {
             "saved": to_json(saved),

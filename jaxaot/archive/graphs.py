@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -19,7 +19,7 @@ from jax import export
 from jaxaot._jax import is_key_dtype, jaxpr_as_fun
 from jaxaot._typing import Aval, ClosedJaxpr
 from jaxaot.archive.readers import KEY_DTYPES
-from jaxaot.errors import ArchiveError, ArgumentError, ExportError, MissingExtraError
+from jaxaot.errors import ArchiveError, ArgumentError, ExportError, MissingExtraError, NoDerivativeError
 from jaxaot.ir.rewrite import inline
 
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
@@ -67,13 +67,14 @@ def chosen_platforms(given: Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
-def graph_to_bytes(graph: ClosedJaxpr, name: str, platforms: Sequence[str]) -> bytes:
+def graph_to_bytes(graph: ClosedJaxpr, name: str, platforms: Sequence[str], vjp_order: int = 0) -> bytes:
     """Returns a graph as a portable program.
 
     Args:
       graph: The graph.
       name: What the program is called.
       platforms: What it is to run on.
+      vjp_order: How often it can be differentiated.
 
     Raises:
       ExportError: If JAX cannot export it.
@@ -87,7 +88,7 @@ def graph_to_bytes(graph: ClosedJaxpr, name: str, platforms: Sequence[str]) -> b
     specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in graph.in_avals]
     try:
         made = export.export(jax.jit(run, keep_unused=True), platforms=tuple(platforms))(*specs)
-        return bytes(made.serialize())
+        return bytes(made.serialize(vjp_order=vjp_order))
     except Exception as error:
         raise ExportError(
             f"JAX cannot export the {name} for {', '.join(platforms)}: {error}. Prints and other calls of Python "
@@ -145,6 +146,38 @@ def graph_of(made: Any, in_avals: Sequence[Aval], absent: Sequence[int], n_outpu
 
     specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in in_avals]
     return inline(jax.make_jaxpr(call)(*specs), also_custom=True)
+
+
+def differentiable_once(made: Any) -> Callable[..., Any]:
+    """Returns what calls a program that holds one derivative; the derivative of that is refused in words.
+
+    Args:
+      made: The program.
+    """
+    is_float = [jnp.issubdtype(aval.dtype, jnp.inexact) for aval in made.in_avals]
+
+    @jax.custom_vjp
+    def call(*inputs: Any) -> Any:
+        return made.call(*inputs)
+
+    @jax.custom_vjp
+    def pulled(inputs: Any, cotangents: Any) -> Any:
+        found = jax.vjp(made.call, *inputs)[1](cotangents)
+        return [gradient for gradient, is_one in zip(found, is_float, strict=True) if is_one]
+
+    def refuse(*_: Any) -> Any:
+        raise NoDerivativeError(
+            "The function comes from an archive, which holds its backward and one derivative of it. Compute third "
+            "derivatives inside of the function that is exported, by `ja.autograd.grad(..., create_graph=True)`."
+        )
+
+    def pull(inputs: Any, cotangents: Any) -> Any:
+        found = iter(pulled(inputs, cotangents))
+        return tuple(next(found) if is_one else None for is_one in is_float)
+
+    call.defvjp(lambda *inputs: (made.call(*inputs), inputs), pull)
+    pulled.defvjp(refuse, refuse)
+    return call
 
 
 def graph_of_types(in_avals: Sequence[Aval], out_avals: Sequence[Aval]) -> ClosedJaxpr:

@@ -17,7 +17,7 @@ from jaxaot import settings as config
 from jaxaot.archive.codec import CROP, record
 from jaxaot.archive.container import Archive
 from jaxaot.archive.dims import COLUMNS, DIMS, MovingDim, of_row, sizes_in
-from jaxaot.archive.graphs import graph_of, graph_of_types, program_from_bytes, require_extra
+from jaxaot.archive.graphs import differentiable_once, graph_of, graph_of_types, program_from_bytes, require_extra
 from jaxaot.archive.kinds import kind_of, require_platform, tables_of, weights_of
 from jaxaot.archive.mismatch import refuse_call
 from jaxaot.archive.readers import AVALS, BOOL, INT, SIZES, TEXT, TREE, each, from_json, many
@@ -188,7 +188,22 @@ class _Reader:
         if backward is not None:
             graphs = lambda in_types, absent: graph_of(self._graph("backward"), in_types, absent)
             partition, tape = self._partition(backward, graph_of(made, in_types, empty), empty, graphs)
-        return generate(Program(traced, partition, Executable, config.get().donate, key, tape=tape), writing)
+        gradients = (
+            None if tape is None or not tape.is_differentiable else self._gradients(traced, partition, tape, empty)
+        )
+        donate = config.get().donate
+        made = Program(traced, partition, Executable, donate, key, tape=tape, gradients=gradients)
+        return generate(made, writing)
+
+    def _gradients(self, traced: Traced, partition: Any, tape: TapePlan, empty: Sequence[int]) -> Callable[..., Any]:
+        """Returns what takes primals and cotangents to gradients and can be differentiated once."""
+        made = self._graph("gradients")
+        in_avals, out_avals = traced.jaxpr.in_avals, traced.jaxpr.out_avals
+        wanted = [in_avals[i] for i in tape.primals if i not in empty]
+        wanted += [out_avals[k] for k in partition.joint.differentiable_outputs]
+        if [(a.shape, a.dtype) for a in wanted] != [(a.shape, a.dtype) for a in made.in_avals]:
+            raise ArchiveError(f"{self.archive.name} is damaged: its gradients are those of other arrays.")
+        return differentiable_once(made)
 
     def _room(self, traced: Traced, backward: Any, bucket: _Bucket) -> tuple[Room, TapePlan | None]:
         """Returns how a size runs in the program of its bucket."""

@@ -21,6 +21,7 @@ from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.alias import ArrayOutput, TensorOutput
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.guards import EqualTo, HasType
+from jaxaot.plan.inputs import positions_of_ghosts
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.saved import FromForward, FromPrimal, TapePlan
 from jaxaot.plan.stages import Partition, Traced
@@ -74,6 +75,7 @@ class Program:
         linker: Linker | None = None,
         room: Room | None = None,
         tape: TapePlan | None = None,
+        gradients: Callable[..., Any] | None = None,
     ):
         """Makes the executables; XLA compiles them at the first call.
 
@@ -86,6 +88,7 @@ class Program:
           linker: Finds the segments that are run before the last one; None if Python may not ask for values.
           room: How it runs in the program of a bucket, whose executables then take the place of the backend's.
           tape: What is known of the equations of forward and backward, if these are not there.
+          gradients: What takes primals and cotangents to gradients and can be differentiated, if these are not there.
         """
         self.traced = traced
         self.partition = partition
@@ -100,7 +103,7 @@ class Program:
         self.second = self.apart = None
         if partition is not None:
             tape = tape_plan(traced, partition) if tape is None else tape
-            self.second = DoubleBackward(traced, partition, tape, empty_inputs(traced))
+            self.second = DoubleBackward(traced, partition, tape, empty_inputs(traced), gradients)
             self.apart = tape.apart
         held = frozenset(self.held_inputs)
         self.donated = donated_storages(traced, held) if donate else ()
@@ -122,7 +125,8 @@ class Program:
         is_whole = room is not None and not traced.break_values
         jaxpr = room.shared.forward if room is not None and is_whole else prepare_forward(jaxpr)
         positions = [self.inputs.index(FromInput(self.place(s))) for s in self.donated]
-        positions += [position - len(empty_inputs(traced)) for position in self.donated_places]  # ghosts come before
+        empty = empty_inputs(traced)
+        positions += [position - sum(i < position for i in empty) for position in self.donated_places]
         self.has_work = bool(jaxpr.jaxpr.outvars) or any(map(has_side_effects, jaxpr.jaxpr.eqns))
         plain = make_executable(jaxpr, (), "forward")
         self.executables = {"forward": plain}
@@ -267,8 +271,8 @@ def gradient_name(partition: Partition, position: int) -> str:
 
 def empty_inputs(traced: Traced) -> tuple[int, ...]:
     """Returns the graph inputs that stand for the gradients of storages without bytes."""
-    first = sum(storage.graph_input is not None for storage in traced.call.storages)
-    return tuple(first + i for i, ghost in enumerate(traced.call.ghosts) if ghost.is_empty)
+    ghosts = zip(positions_of_ghosts(traced.call, traced.places), traced.call.ghosts, strict=True)
+    return tuple(i for i, ghost in ghosts if ghost.is_empty)
 
 
 def fitting_residuals(partition: Partition, absent: Sequence[int]) -> tuple[int, ...]:

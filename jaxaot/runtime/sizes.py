@@ -27,6 +27,7 @@ from jaxaot.lower.families import CannotRunError, Family, Fit, Graph, Made, Plac
 from jaxaot.lower.sized import read_dims
 from jaxaot.passes.dce import dce
 from jaxaot.plan.difference import CallKey
+from jaxaot.plan.inputs import positions_of_values
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.runtime.key import parameter_names
@@ -409,11 +410,10 @@ class Sizes:
             ):
                 owners = [_owner(call.names, tensor.path) for tensor in tensors if tensor.is_argument]
                 yield _Array(storage.graph_input, values[0], owners[0] if owners else None, tuple(shown[number]))
-        first = sum(storage.graph_input is not None for storage in plan.storages) + len(plan.ghosts)
         leaves = call.key.in_tree.flatten_up_to((call.args, call.kwargs)) if plan.values else []
-        for i, value in enumerate(plan.values):
+        for i, value in zip(positions_of_values(plan, call.traced.places), plan.values, strict=True):
             if value.number_type is None and value.shape:
-                yield _Array(first + i, leaves[value.leaf], names[value.leaf], leaf=value.leaf)
+                yield _Array(i, leaves[value.leaf], names[value.leaf], leaf=value.leaf)
 
 
 _PARTS = "its arguments that change show parts of larger storages, or cannot change: pass clones of them"

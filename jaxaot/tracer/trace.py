@@ -25,7 +25,7 @@ from jaxaot.facade.iterated import is_iterator
 from jaxaot.facade.numbers import Numbers
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState, run_traced
-from jaxaot.ir.rewrite import drop_inputs
+from jaxaot.ir.rewrite import drop_inputs, with_input_order
 from jaxaot.ir.walk import variables
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
 from jaxaot.plan.breaks import BreakValue
@@ -517,9 +517,11 @@ def _graph(
     optional = range(len(order), len(jaxpr.jaxpr.invars) - len(randoms))
     unused = [i for i in optional if jaxpr.jaxpr.invars[i] not in used]
     kept = [i for i in optional if i not in set(unused)]
-    place_of = {i: len(order) + n for n, i in enumerate(kept)}
+    place_of = {i: n for n, i in enumerate(kept)}  # what stays from call to call comes first
     jaxpr = drop_inputs(jaxpr, unused)
-    position = {k: i for i, k in enumerate(order)}
+    n, n_kept = len(order), len(kept)
+    jaxpr = with_input_order(jaxpr, [*range(n, n + n_kept), *range(n), *range(n + n_kept, len(jaxpr.jaxpr.invars))])
+    position = {k: n_kept + i for i, k in enumerate(order)}
     position |= {k: len(jaxpr.jaxpr.invars) - len(randoms) + i for i, k in enumerate(randoms)}
     at = {}
     for i, k in enumerate(of_places):
