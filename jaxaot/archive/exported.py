@@ -28,7 +28,7 @@ from jaxaot.archive.dims import (
     side_by_side,
     sizes_in,
 )
-from jaxaot.archive.graphs import chosen_platforms, graph_to_bytes, require_extra
+from jaxaot.archive.graphs import chosen_platforms, for_platforms, graph_to_bytes, require_extra
 from jaxaot.archive.relocate import relocate
 from jaxaot.archive.state import StatePlan, StateWriter
 from jaxaot.buckets.policy import Given, read_buckets
@@ -324,6 +324,8 @@ class ExportedFunction:
             mode += f".{numbers[is_recorded]}" if self.dims else ""
             names = {}
             for role, graph in program.graphs().items():
+                if role != "gradients":  # which is differentiated before it runs
+                    graph = for_platforms(graph, self.platforms)
                 content = graph_to_bytes(graph, role, self.platforms, int(role == "gradients"))
                 same = next((name for name, held in parts.items() if held == content), None)
                 names[role] = same or f"graphs/{role}{mode}.bin"

@@ -7,6 +7,7 @@ need not know where graphs come from.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
 from collections.abc import Callable, Sequence
@@ -16,11 +17,17 @@ import jax
 import jax.numpy as jnp
 from jax import export
 
+from jaxaot import settings as config
 from jaxaot._jax import is_key_dtype, jaxpr_as_fun
 from jaxaot._typing import Aval, ClosedJaxpr
 from jaxaot.archive.readers import KEY_DTYPES
+from jaxaot.backend.cpu.options import keeping_barriers
+from jaxaot.backend.cpu.repair.hold_extremes import hold_extremes
+from jaxaot.backend.cpu.tune import is_worth_tuning, tune
 from jaxaot.errors import ArchiveError, ArgumentError, ExportError, MissingExtraError, NoDerivativeError
 from jaxaot.ir.rewrite import inline
+from jaxaot.lower.executable import Executable
+from jaxaot.passes.pipeline import lowered_passes
 
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 """The platforms that a program may be for."""
@@ -94,6 +101,32 @@ def graph_to_bytes(graph: ClosedJaxpr, name: str, platforms: Sequence[str], vjp_
             f"JAX cannot export the {name} for {', '.join(platforms)}: {error}. Prints and other calls of Python "
             "belong to this process; what one platform alone can do needs `platforms=` with that one."
         ) from error
+
+
+def for_platforms(graph: ClosedJaxpr, platforms: Sequence[str]) -> ClosedJaxpr:
+    """Returns a graph as XLA is to compile it where it is loaded, which sees none of its equations then.
+
+    For CPUs alone it goes through their passes. Where a CPU is among the platforms, it is without what XLA on CPU
+    compiles wrongly, most of it whether or not barriers are kept: plain JAX keeps none.
+
+    Args:
+      graph: The graph.
+      platforms: What it is to run on.
+    """
+    if "cpu" not in platforms:
+        return graph
+    settings = config.get()
+    is_alone = set(platforms) == {"cpu"} and is_worth_tuning(graph)
+    names = lowered_passes(settings.passes, "cpu", settings.exact_rounding) if is_alone else ()
+    made = tune(graph, names, settings.check_graphs, "cpu", settings.exact_rounding, keeps_barriers=False).jaxpr
+    return hold_extremes(made)  # by barriers, which only `executables_of` keeps
+
+
+def executables_of(*programs: Any) -> Callable[..., Executable]:
+    """Returns what makes executables of graphs that call programs of an archive: barriers in them are kept."""
+    if not any("optimization_barrier" in program.mlir_module() for program in programs):
+        return Executable
+    return functools.partial(Executable, compiler_options=keeping_barriers())
 
 
 def program_from_bytes(content: bytes, name: str, written_by: str) -> Any:

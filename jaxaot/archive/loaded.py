@@ -17,7 +17,14 @@ from jaxaot import settings as config
 from jaxaot.archive.codec import CROP, record
 from jaxaot.archive.container import Archive
 from jaxaot.archive.dims import COLUMNS, DIMS, MovingDim, of_row, sizes_in
-from jaxaot.archive.graphs import differentiable_once, graph_of, graph_of_types, program_from_bytes, require_extra
+from jaxaot.archive.graphs import (
+    differentiable_once,
+    executables_of,
+    graph_of,
+    graph_of_types,
+    program_from_bytes,
+    require_extra,
+)
 from jaxaot.archive.kinds import kind_of, require_platform, tables_of, weights_of
 from jaxaot.archive.mismatch import refuse_call
 from jaxaot.archive.readers import AVALS, BOOL, INT, SIZES, TEXT, TREE, each, from_json, many
@@ -27,7 +34,6 @@ from jaxaot.facade.create import as_tensor
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
 from jaxaot.lower.cache_key import jax_settings
-from jaxaot.lower.executable import Executable
 from jaxaot.lower.families import Fit, Made
 from jaxaot.plan.alias import AliasPlan
 from jaxaot.plan.call import CallPlan
@@ -116,18 +122,26 @@ class _Reader:
         if type(found) is not dict or any(type(found.get(name)) is not dict for name in ("graphs", "plans")):
             raise ArchiveError(what)
         self.graphs, self.plans, self.record = found["graphs"], found["plans"], found
+        self.parts: Mapping[str, bytes] = {}
 
     def at(self, columns: Sequence[Any], row: int) -> _Reader:
         """Returns what reads the plans of one size."""
         plans = from_json(lambda plans: of_row(plans, columns, row), self.plans, "the sizes")
-        return _Reader(self.archive, {"graphs": self.graphs, "plans": plans})
+        found = _Reader(self.archive, {"graphs": self.graphs, "plans": plans})
+        found.parts = self.parts
+        return found
+
+    def read_parts(self) -> None:
+        """Reads the graphs now: when a call has another size the file may be gone."""
+        self.parts = {part: self.archive.part(from_json(TEXT, part, "a graph")) for part in self.graphs.values()}
 
     def _plan(self, name: str, reader: Callable[[Any], Any]) -> Any:
         return from_json(reader, self.plans.get(name), f"the plan {name!r}")
 
     def _graph(self, role: str) -> Any:
         part = from_json(TEXT, self.graphs.get(role), f"the {role}")
-        return program_from_bytes(self.archive.part(part), role, str(self._written_by()))
+        content = self.parts[part] if part in self.parts else self.archive.part(part)
+        return program_from_bytes(content, role, str(self._written_by()))
 
     def _written_by(self) -> Any:
         writer = self.archive.manifest.get("written_by")
@@ -177,7 +191,7 @@ class _Reader:
         if bucket is not None:
             traced = dataclasses.replace(traced, jaxpr=graph_of_types(in_types, out_types))
             room, tape = self._room(traced, backward, bucket)
-            made = Program(traced, room.partition, Executable, config.get().donate, key, room=room, tape=tape)
+            made = Program(traced, room.partition, bucket.make, config.get().donate, key, room=room, tape=tape)
             return generate(made, writing)
         empty, made = empty_inputs(traced), self._graph("forward")
         graph = graph_of(made, in_types, empty, len(out_types))
@@ -185,6 +199,7 @@ class _Reader:
             raise ArchiveError(f"{self.archive.name} is damaged: its forward returns other arrays than its plans say.")
         traced = dataclasses.replace(traced, jaxpr=graph)
         partition = tape = None
+        make = executables_of(made, *([] if backward is None else [self._graph("backward")]))
         if backward is not None:
             graphs = lambda in_types, absent: graph_of(self._graph("backward"), in_types, absent)
             partition, tape = self._partition(backward, graph_of(made, in_types, empty), empty, graphs)
@@ -192,7 +207,7 @@ class _Reader:
             None if tape is None or not tape.is_differentiable else self._gradients(traced, partition, tape, empty)
         )
         donate = config.get().donate
-        made = Program(traced, partition, Executable, donate, key, tape=tape, gradients=gradients)
+        made = Program(traced, partition, make, donate, key, tape=tape, gradients=gradients)
         return generate(made, writing)
 
     def _gradients(self, traced: Traced, partition: Any, tape: TapePlan, empty: Sequence[int]) -> Callable[..., Any]:
@@ -218,12 +233,14 @@ class _Reader:
         if found != [(t.shape, t.dtype) for t in types]:
             raise ArchiveError(f"{self.archive.name} is damaged: a size does not fit the program of its bucket.")
         if bucket.made is None:
+            roles = ("forward",) if backward is None else ("forward", "backward")
+            bucket.make = executables_of(*map(self._graph, roles))
             whole = graph_of(self._graph("forward"), types, ())
             parts = None
             if backward is not None:
                 read_graph = lambda in_types, absent: graph_of(self._graph("backward"), in_types, absent)
                 parts, _ = self._partition(backward, whole, (), read_graph)
-            bucket.made = Made(_WRITTEN_ELSEWHERE, whole, Shared(whole, parts, Executable, None), ())
+            bucket.made = Made(_WRITTEN_ELSEWHERE, whole, Shared(whole, parts, bucket.make, None), ())
         shared, partition, tape = bucket.made.run, None, None
         if backward is not None:
             partition, tape = self._partition(backward, shared.whole, (), lambda *_: shared.partition.backward)
@@ -258,6 +275,7 @@ class _Several:
         self._columns = from_json(COLUMNS, reader.record.get("columns"), "the table of sizes")
         if any(len(at) != n_dims for at in self.sizes) or any(len(c) != len(self.sizes) for c in self._columns):
             raise ArchiveError(f"{reader.archive.name} is damaged: its table of sizes has not a row for each size.")
+        reader.read_parts()
         self._bucket = _Bucket(tables) if type(reader.plans.get("room")) is dict else None
         self.grad_enabled = self.program(self.sizes[0]).traced.call.grad_enabled
 
@@ -280,6 +298,7 @@ class _Bucket:
     def __init__(self, tables: Mapping[str, Any]):
         self.tables = tables
         self.made: Any = None
+        self.make: Any = None
 
 
 class _Sizes:
