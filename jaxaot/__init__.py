@@ -53,6 +53,7 @@ _LATER = {
         "pareto",
         "trace",
     ),
+    "jaxaot.archive.dims": ("Dim",),
     "jaxaot.archive.exported": ("export",),
     "jaxaot.archive.loaded": ("load",),
     "jaxaot.autograd._compiled_tape": ("compiled_autograd",),

@@ -169,7 +169,7 @@ def compile(
         )
     if dynamic or (dynamic is None and not segments and backend == "xla"):
         cut_joint = lambda joint: flow.after_passes(joint).partition(policy, memory_budget)
-        sizes = Sizes(fn, dynamic, buckets, Steps(traced_call, _trace_at, flow.plain_joint_of, cut_joint, make))
+        sizes = Sizes(fn, dynamic, buckets, Steps(traced_call, trace_at, flow.plain_joint_of, cut_joint, make))
     if segments:
         builder = SegmentBuilder(trace_call, cut, make, sizes)
         return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs, sizes=sizes)
@@ -177,7 +177,7 @@ def compile(
     return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs, fullgraph, sizes)
 
 
-def _trace_at(
+def trace_at(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path], sizes: Any,
     known: Any,
 ) -> Traced:  # fmt: skip

@@ -31,6 +31,7 @@ from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan.alias import ArrayOutput
+from jaxaot.plan.inputs import positions_of_values
 from jaxaot.plan.spread import spread_of
 from jaxaot.plan.stages import Compiled, JointGraph, Partition, Traced
 from jaxaot.plan.timeline import Timeline
@@ -117,7 +118,8 @@ def _named_inputs(traced: Traced, argnums: int | Sequence[int] | None) -> tuple[
         )
     wanted = {i % len(arguments) for i in given}
     owner = [i for i, tree in enumerate(arguments) for _ in range(tree.num_leaves)]
-    named = [i for i, value in enumerate(traced.call.values) if value.leaf < len(owner) and owner[value.leaf] in wanted]
+    values = zip(positions_of_values(traced.call, traced.places), traced.call.values, strict=True)
+    named = [i for i, value in values if value.leaf < len(owner) and owner[value.leaf] in wanted]
     return named + _trained(traced, wanted), wanted
 
 

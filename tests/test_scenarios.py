@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import linen, nnx
 
 import jaxaot as ja
 from jaxaot.lower.executable import Executable
@@ -302,6 +303,68 @@ def test_seed_and_offset_are_the_last_inputs():
         assert given[n_inputs:][:-1] == types(partition.forward.out_avals)[1:] and given[-1] == ((), "float32")
         if policy in ("save_nothing", "save_matmuls"):  # which draw the numbers again
             assert given[:n_inputs][-2:] == state
+
+
+class _Net(nnx.Module):
+    def __init__(self):
+        rngs = nnx.Rngs(0)
+        self.linear, self.norm = nnx.Linear(3, 4, rngs=rngs), nnx.BatchNorm(4, rngs=rngs)
+
+    def __call__(self, x):
+        return self.norm(self.linear(x))
+
+
+def test_state_comes_first_and_arguments_come_after_it():
+    """Whoever runs graphs can keep the first inputs as they are, forward and backward."""
+    net, scale = _Net(), jnp.ones(4)
+    model = ja.nn.Sequential(ja.nn.Linear(3, 4), ja.nn.BatchNorm1d(4), ja.nn.Dropout(0.5))
+    dense = linen.Dense(4)
+    variables = dense.init(jax.random.key(0), jnp.ones((2, 3)))
+    array, tensor = jnp.ones((2, 3)), ja.ones(2, 3)
+    state_of_net = {"linear.kernel", "linear.bias", "norm.mean", "norm.var", "norm.scale", "norm.bias"}
+    for fn, args, n_state in (
+        (lambda x, net: net(x).sum(), (array, net), 6),
+        (lambda net, x: net(x).sum(), (net, array), 6),
+        (lambda x: net(x).sum(), (array,), 6),
+        (lambda x: (net(x) * scale).sum(), (array,), 7),
+        (lambda x: dense.apply(variables, x).sum(), (array,), 2),
+        (lambda x, model: model(x).sum(), (tensor, model), 7),
+        (lambda x: model(x).sum(), (tensor,), 7),
+        (lambda x, y: (model(x) * net(y)).sum(), (tensor, array), 13),
+    ):
+        traced = ja.trace(fn, *args)
+        names = traced.input_names
+        is_given = [aval.shape == (2, 3) for aval in traced.jaxpr.in_avals]
+        assert not any(is_given[:n_state]) and all(is_given[n_state:][: sum(is_given)]), names
+        assert all(name.split(" ")[0] in ("seed", "offset") for name in names[n_state + sum(is_given) :])
+        if net in args:
+            assert {name.split(".", 1)[1] for name in names[:n_state]} == state_of_net
+        if not traced.needs_backward:
+            continue
+        for policy in ("save_nothing", "min_cut"):
+            residuals = traced.joint().partition(policy).plan.residuals
+            places = [source.index for source in residuals if isinstance(source, FromPrimal)]
+            assert places == sorted(places)
+
+
+def test_calls_find_their_inputs_where_cells_come_first():
+    net, w, seen = _Net(), ja.randn(4, requires_grad=True), ja.zeros(4)
+
+    def fn(x, scale):
+        with ja.no_grad():
+            seen.add_(w)
+        return (ja.as_tensor(net(x)) * w * scale).sum()
+
+    step, w_before = ja.compile(fn), w.detach().clone()
+    x = jax.random.normal(jax.random.key(0), (5, 3))
+    mean = net.norm.mean[...]
+    loss = step(x, 2.0)
+    loss.backward()
+    assert not np.array_equal(net.norm.mean[...], mean), "the cell is written"
+    gradient, w.grad = w.grad, None
+    fn(x, 2.0).backward()
+    np.testing.assert_allclose(gradient.numpy(), w.grad.numpy(), rtol=1e-5)
+    np.testing.assert_allclose(seen.numpy(), 2 * w_before.numpy(), rtol=1e-6)
 
 
 def test_an_output_and_its_detached_self():

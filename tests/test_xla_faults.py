@@ -13,6 +13,7 @@ from jax import lax
 import jaxaot as ja
 from jaxaot.backend.cpu import tune
 from jaxaot.lower import executable
+from tests.archive.roundtrip import archived
 
 PAGE = (pathlib.Path(__file__).parents[1] / "docs" / "xla_faults.md").read_text()
 ROW = re.compile(r"^\| \[(?P<name>[^]]+)\]\(#[a-z0-9-]+\) \|(?P<cells>.*)\|$", re.MULTILINE)
@@ -83,6 +84,13 @@ def test_known_faults_are_avoided(name, passes):
     with ja.config(passes=passes):
         assert is_right(ja.jit(f)(*args), right)
         assert is_right(ja.compile(f)(*args), right)
+
+
+@pytest.mark.parametrize("name", AVOIDED)
+def test_known_faults_are_avoided_in_archives(name):
+    f, args, right = parts(name)
+    for platforms in (("cpu",), ("cpu", "tpu")):
+        assert is_right(archived(f, *args, platforms=platforms)(*args), right), platforms
 
 
 def test_known_faults_are_avoided_in_the_bodies_of_loops():

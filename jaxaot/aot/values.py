@@ -29,6 +29,7 @@ from jaxaot.plan.alias import (
     TensorOutput,
     TensorSpec,
 )
+from jaxaot.plan.inputs import positions_of_ghosts
 from jaxaot.plan.paths import path_text
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import OutsideObject, path_of
@@ -153,10 +154,10 @@ class _Evaluation:
             place = storage.graph_input
             if place is not None:
                 inputs[place] = self.storage(number, reached.get(place))
-        first = sum(storage.graph_input is not None for storage in self.call.storages)
-        for place, ghost in enumerate(self.call.ghosts, first):
+        ghosts = zip(positions_of_ghosts(self.call, traced.places), self.call.ghosts, strict=True)
+        for place, ghost in ghosts:
             inputs[place] = self.storage(ghost.storage, reached.get(place))
-        inputs[len(inputs) - len(plain) :] = plain
+        inputs[len(inputs) - len(plain) :] = plain  # no cell or array is among the inputs, so these come last
         self.results = jaxpr_as_fun(traced.jaxpr)(*inputs)
         self.after: dict[int, tuple[Array, Layout]] = {}
         for number, storage in enumerate(self.call.storages):

@@ -9,6 +9,7 @@ its fields, and the reader of each. The generated code of a call is written from
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import jax
@@ -39,6 +40,7 @@ from jaxaot.archive.readers import (
 )
 from jaxaot.facade.numbers import FUNCTIONS
 from jaxaot.ir import roles
+from jaxaot.lower.padding import Crop
 from jaxaot.plan import alias, call, guards, members, numbers, places, rng, saved, world
 from jaxaot.views import chain
 from jaxaot.views.layout import Layout
@@ -57,6 +59,8 @@ def to_json(value: Any) -> Any:
                 "is_conj": value.is_conj}  # fmt: skip
     if isinstance(value, chain.Geometry):
         return [list(value.size), list(value.stride), value.offset]
+    if isinstance(value, Crop):
+        return [list(value.digits), [part.stop for part in value.kept], list(value.shape)]
     if isinstance(value, type) and value in TYPE_NAMES:
         return {"is": "type", "name": TYPE_NAMES[value]}
     if type(value).__name__ in FIELDS and FIELDS[type(value).__name__][0] is type(value):
@@ -80,6 +84,14 @@ def record(*classes: type) -> Reader:
         return cls(**{name: reader(value[name]) for name, reader in fields.items()})
 
     return read
+
+
+def CROP(value: object) -> Crop:
+    """Reads how a result is cut."""
+    digits, kept, shape = each(SIZES, SIZES, SIZES)(value)
+    if len(digits) != len(kept) or min((*digits, *kept, *shape), default=0) < 0 or math.prod(kept) != math.prod(shape):
+        raise Damaged(f"{shown(value)} cuts nothing")
+    return Crop(digits, tuple(map(slice, kept)), shape)
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------

@@ -13,16 +13,29 @@ import jax
 
 from jaxaot.archive.state import StatePlan
 from jaxaot.plan.alias import ArrayOutput, ConstantOutput, TensorOutput
+from jaxaot.plan.inputs import in_order
 from jaxaot.plan.paths import Path, path_text
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, ResidualSource
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.plan.world import BuiltArray, ItemWrite, OutsideObject
 from jaxaot.runtime.program import empty_inputs
+from jaxaot.runtime.room import Room
 
 
-def describe_program(traced: Traced, partition: Partition | None, state: StatePlan) -> dict[str, Any]:
-    """Returns what a program takes, changes and returns, and what the slots of its graphs are."""
+def describe_program(
+    traced: Traced, partition: Partition | None, state: StatePlan, room: Room | None = None
+) -> dict[str, Any]:
+    """Returns what a program takes, changes and returns, and what the slots of its graphs are.
+
+    Args:
+      traced: A call of it.
+      partition: Its forward and backward.
+      state: What it reached.
+      room: How it runs in the program of a bucket, whose slots are those that are described.
+    """
     inputs, outputs = graph_inputs(traced, state), graph_outputs(traced)
+    if room is not None:
+        inputs, outputs = _at_bucket(inputs, outputs, room)
     empty = set(empty_inputs(traced))
     names = {tensor.name: place_text(tensor.path) for tensor in traced.call.tensors}
     found: dict[str, Any] = {
@@ -65,6 +78,16 @@ def describe_program(traced: Traced, partition: Partition | None, state: StatePl
     return found
 
 
+def _at_bucket(inputs: list[Any], outputs: list[Any], room: Room) -> tuple[list[Any], list[Any]]:
+    """Returns slots with the shapes at a bucket; after the inputs come the values of the classes of sizes."""
+    whole: Any = room.shared.whole
+    inputs = inputs + [{"is": "sizes", "number": i} for i in range(len(room.fit.given))]
+    typed = lambda slots, avals: [
+        {**slot, "shape": list(t.shape), "dtype": str(t.dtype)} for slot, t in zip(slots, avals, strict=False)
+    ]
+    return typed(inputs, whole.in_avals), typed(outputs, whole.out_avals)
+
+
 def _kind(traced: Traced, tensor: int) -> str:
     given = traced.call.tensors[tensor]
     if given.path[0][1] != "fn":
@@ -90,14 +113,19 @@ def graph_inputs(traced: Traced, state: StatePlan) -> list[dict[str, Any]]:
     """Returns what each input of the graph is: an argument, a part of the state, a number, a seed or an offset."""
     call = traced.call
     weights = {tensor.name: state.storages[tensor.storage].array for tensor in state.tensors}
-    slots = [_place(call.tensors[s.tensor].path, weights) for s in call.storages if s.graph_input is not None]
-    slots += [_place(call.tensors[ghost.tensor].path, weights) for ghost in call.ghosts]
+    of_storages = [_place(call.tensors[s.tensor].path, weights) for s in call.storages if s.graph_input is not None]
+    slots = [_place(call.tensors[ghost.tensor].path, weights) for ghost in call.ghosts]
     slots += [{"is": "argument", "leaf": value.leaf} for value in call.values]
     slots += [{"is": "number", "text": call.numbers.text(number.step)} for number in call.numbers.inputs]
-    in_order = sorted((array.leaf.graph_input or 0, array.path) for array in traced.places.arrays)
-    slots += [_place(path, {array.name: array.name for array in state.arrays}) for _, path in in_order]
+    held = sorted(
+        (array.leaf.graph_input or 0, array.path)
+        for array in traced.places.arrays
+        if array.leaf.graph_input is not None
+    )
+    of_places = [_place(path, {array.name: array.name for array in state.arrays}) for _, path in held]
     for i, use in enumerate(use for use in traced.rng.generators if use.is_input):
         slots += [{"is": word, "generator": i, "n_draws": use.n_draws} for word in ("seed", "offset")]
+    slots = in_order(call, traced.places, of_storages, of_places, slots)
     types = ({"shape": list(aval.shape), "dtype": str(aval.dtype)} for aval in traced.jaxpr.in_avals)
     return [{**slot, **kind} for slot, kind in zip(slots, types, strict=True)]
 

@@ -7,18 +7,27 @@ need not know where graphs come from.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax import export
 
-from jaxaot._jax import jaxpr_as_fun
+from jaxaot import settings as config
+from jaxaot._jax import is_key_dtype, jaxpr_as_fun
 from jaxaot._typing import Aval, ClosedJaxpr
-from jaxaot.errors import ArchiveError, ArgumentError, ExportError, MissingExtraError
+from jaxaot.archive.readers import KEY_DTYPES
+from jaxaot.backend.cpu.options import keeping_barriers
+from jaxaot.backend.cpu.repair.hold_extremes import hold_extremes
+from jaxaot.backend.cpu.tune import is_worth_tuning, tune
+from jaxaot.errors import ArchiveError, ArgumentError, ExportError, MissingExtraError, NoDerivativeError
 from jaxaot.ir.rewrite import inline
+from jaxaot.lower.executable import Executable
+from jaxaot.passes.pipeline import lowered_passes
 
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 """The platforms that a program may be for."""
@@ -65,13 +74,14 @@ def chosen_platforms(given: Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
-def graph_to_bytes(graph: ClosedJaxpr, name: str, platforms: Sequence[str]) -> bytes:
+def graph_to_bytes(graph: ClosedJaxpr, name: str, platforms: Sequence[str], vjp_order: int = 0) -> bytes:
     """Returns a graph as a portable program.
 
     Args:
       graph: The graph.
       name: What the program is called.
       platforms: What it is to run on.
+      vjp_order: How often it can be differentiated.
 
     Raises:
       ExportError: If JAX cannot export it.
@@ -85,12 +95,38 @@ def graph_to_bytes(graph: ClosedJaxpr, name: str, platforms: Sequence[str]) -> b
     specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in graph.in_avals]
     try:
         made = export.export(jax.jit(run, keep_unused=True), platforms=tuple(platforms))(*specs)
-        return bytes(made.serialize())
+        return bytes(made.serialize(vjp_order=vjp_order))
     except Exception as error:
         raise ExportError(
             f"JAX cannot export the {name} for {', '.join(platforms)}: {error}. Prints and other calls of Python "
             "belong to this process; what one platform alone can do needs `platforms=` with that one."
         ) from error
+
+
+def for_platforms(graph: ClosedJaxpr, platforms: Sequence[str]) -> ClosedJaxpr:
+    """Returns a graph as XLA is to compile it where it is loaded, which sees none of its equations then.
+
+    For CPUs alone it goes through their passes. Where a CPU is among the platforms, it is without what XLA on CPU
+    compiles wrongly, most of it whether or not barriers are kept: plain JAX keeps none.
+
+    Args:
+      graph: The graph.
+      platforms: What it is to run on.
+    """
+    if "cpu" not in platforms:
+        return graph
+    settings = config.get()
+    is_alone = set(platforms) == {"cpu"} and is_worth_tuning(graph)
+    names = lowered_passes(settings.passes, "cpu", settings.exact_rounding) if is_alone else ()
+    made = tune(graph, names, settings.check_graphs, "cpu", settings.exact_rounding, keeps_barriers=False).jaxpr
+    return hold_extremes(made)  # by barriers, which only `executables_of` keeps
+
+
+def executables_of(*programs: Any) -> Callable[..., Executable]:
+    """Returns what makes executables of graphs that call programs of an archive: barriers in them are kept."""
+    if not any("optimization_barrier" in program.mlir_module() for program in programs):
+        return Executable
+    return functools.partial(Executable, compiler_options=keeping_barriers())
 
 
 def program_from_bytes(content: bytes, name: str, written_by: str) -> Any:
@@ -143,3 +179,47 @@ def graph_of(made: Any, in_avals: Sequence[Aval], absent: Sequence[int], n_outpu
 
     specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in in_avals]
     return inline(jax.make_jaxpr(call)(*specs), also_custom=True)
+
+
+def differentiable_once(made: Any) -> Callable[..., Any]:
+    """Returns what calls a program that holds one derivative; the derivative of that is refused in words.
+
+    Args:
+      made: The program.
+    """
+    is_float = [jnp.issubdtype(aval.dtype, jnp.inexact) for aval in made.in_avals]
+
+    @jax.custom_vjp
+    def call(*inputs: Any) -> Any:
+        return made.call(*inputs)
+
+    @jax.custom_vjp
+    def pulled(inputs: Any, cotangents: Any) -> Any:
+        found = jax.vjp(made.call, *inputs)[1](cotangents)
+        return [gradient for gradient, is_one in zip(found, is_float, strict=True) if is_one]
+
+    def refuse(*_: Any) -> Any:
+        raise NoDerivativeError(
+            "The function comes from an archive, which holds its backward and one derivative of it. Compute third "
+            "derivatives inside of the function that is exported, by `ja.autograd.grad(..., create_graph=True)`."
+        )
+
+    def pull(inputs: Any, cotangents: Any) -> Any:
+        found = iter(pulled(inputs, cotangents))
+        return tuple(next(found) if is_one else None for is_one in is_float)
+
+    call.defvjp(lambda *inputs: (made.call(*inputs), inputs), pull)
+    pulled.defvjp(refuse, refuse)
+    return call
+
+
+def graph_of_types(in_avals: Sequence[Aval], out_avals: Sequence[Aval]) -> ClosedJaxpr:
+    """Returns a graph that says what a call takes and returns, where another one is run: its outputs are zeros."""
+    specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in in_avals]
+    return jax.make_jaxpr(lambda *_: list(map(_zeros, out_avals)))(*specs)
+
+
+def _zeros(aval: Aval) -> Any:
+    if is_key_dtype(aval.dtype):
+        return jnp.broadcast_to(jax.random.key(0, impl=KEY_DTYPES[str(aval.dtype)]), aval.shape)
+    return jnp.zeros(aval.shape, aval.dtype)

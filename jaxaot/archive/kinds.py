@@ -64,15 +64,22 @@ def require_platform(archive: Archive) -> None:
 
 
 def weights_of(archive: Archive) -> dict[str, Any]:
-    """Returns the arrays of an archive by name.
+    """Returns the values of the state of an archive by name.
 
     Raises:
       ArchiveError: If they are damaged.
     """
-    content = archive.part("weights.safetensors")
+    return tables_of(archive, "weights.safetensors")
+
+
+def tables_of(archive: Archive, part: str) -> dict[str, Any]:
+    """Returns the arrays of a part of an archive by name.
+
+    Raises:
+      ArchiveError: If they are damaged.
+    """
+    content = archive.part(part)
     try:
         return arrays_from_bytes(content)
     except Exception as error:
-        raise ArchiveError(
-            f"{archive.name} is damaged: its weights cannot be read ({error}). Copy it again."
-        ) from error
+        raise ArchiveError(f"{archive.name} is damaged: its {part} cannot be read ({error}). Copy it again.") from error

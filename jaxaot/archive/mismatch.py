@@ -20,7 +20,9 @@ from jaxaot.tape.modes import state as modes
 from jaxaot.tracer.arguments import flatten_arguments
 
 
-def refuse_call(name: str, program: Program, state: Mapping[str, Any], args: Any, kwargs: Any) -> NoReturn:
+def refuse_call(
+    name: str, program: Program, state: Mapping[str, Any], args: Any, kwargs: Any, sizes: str | None = None
+) -> NoReturn:
     """Raises for a call that fits no program.
 
     Args:
@@ -29,11 +31,12 @@ def refuse_call(name: str, program: Program, state: Mapping[str, Any], args: Any
       state: The state of the function.
       args: The arguments.
       kwargs: The keyword arguments.
+      sizes: What is wrong with its sizes, where they may change.
 
     Raises:
       SignatureMismatchError: Always.
     """
-    found = list(dict.fromkeys(_Call(program, state, args, kwargs).problems()))
+    found = [sizes] if sizes else list(dict.fromkeys(_Call(program, state, args, kwargs).problems()))
     if not found:
         found = ["tensors share memory, gradients or a history in another way"]
     listed = "\n".join(f"  - {problem}" for problem in found)

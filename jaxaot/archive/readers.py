@@ -131,9 +131,9 @@ def tagged(kind: str, **fields: Reader) -> Reader:
 def _dtype(value: Any) -> Any:
     if TEXT(value) in _DTYPES:
         return _DTYPES[value]
-    if value not in _KEY_DTYPES:
+    if value not in KEY_DTYPES:
         raise Damaged(f"there is no dtype {value!r}")
-    return jax.random.key(0, impl=_KEY_DTYPES[value]).dtype
+    return jax.random.key(0, impl=KEY_DTYPES[value]).dtype
 
 
 def AVALS(value: object) -> tuple[Any, ...]:
@@ -156,7 +156,7 @@ _DTYPES = {
     )
 }  # fmt: skip
 """The dtypes of arrays, by name."""
-_KEY_DTYPES = {"key<fry>": "threefry2x32", "key<rbg>": "rbg", "key<urbg>": "unsafe_rbg"}
+KEY_DTYPES = {"key<fry>": "threefry2x32", "key<rbg>": "rbg", "key<urbg>": "unsafe_rbg"}
 """The dtypes of arrays of keys, and how these are drawn by."""
 
 TYPES = {

@@ -20,6 +20,7 @@ from jaxaot.freezing.executable import Frozen, FrozenExecutable
 from jaxaot.freezing.store import Store
 from jaxaot.ir.walk import aval_bytes, short_aval
 from jaxaot.passes.prepare import prepare_forward
+from jaxaot.plan.inputs import positions_of_values
 from jaxaot.plan.paths import Path, follow, path_text
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import CellWrite
@@ -264,10 +265,9 @@ def frozen_inputs(traced: Traced, argnums: Sequence[int]) -> dict[int, str]:
         if storage.graph_input is not None and number not in changed and number not in passed:
             found[storage.graph_input] = readable(call.tensors[storage.tensor].path)
     owners = [i for i, tree in enumerate(traced.in_tree.children()[0].children()) for _ in range(tree.num_leaves)]
-    first = len([s for s in call.storages if s.graph_input is not None]) + len(call.ghosts)
-    for i, value in enumerate(call.values):
+    for i, value in zip(positions_of_values(call, traced.places), call.values, strict=True):
         if value.number_type is None and value.leaf < len(owners) and owners[value.leaf] in wanted:
-            found[first + i] = f"args[{owners[value.leaf]}], leaf {value.leaf}"
+            found[i] = f"args[{owners[value.leaf]}], leaf {value.leaf}"
     written = {write.cell for write in traced.world.writes if isinstance(write, CellWrite)}
     for number, cell in enumerate(traced.places.cells):
         for i, leaf in enumerate(cell.leaves):
@@ -298,9 +298,8 @@ def sources_of(traced: Traced, frozen: Sequence[int], roots: Any, args: tuple[An
         if storage.graph_input in frozen:
             found[storage.graph_input] = follow(roots, traced.call.tensors[storage.tensor].path)._storage.array
     leaves = jax.tree.leaves((args, {}), is_leaf=is_leaf)
-    first = len(_of_storages(traced)) + len(traced.call.ghosts)
-    for i, value in enumerate(traced.call.values):
-        found[first + i] = leaves[value.leaf]
+    for i, value in zip(positions_of_values(traced.call, traced.places), traced.call.values, strict=True):
+        found[i] = leaves[value.leaf]
     for cell in traced.places.cells:
         held = jax.tree.leaves(getattr(follow(roots, cell.path), cell_kinds()[cell.kind].value_attribute))
         for leaf, array in zip(cell.leaves, held, strict=True):

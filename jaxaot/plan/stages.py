@@ -23,6 +23,7 @@ from jaxaot.plan.annotated import Note, note_of, notes_of
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.facts import Event
+from jaxaot.plan.inputs import in_order
 from jaxaot.plan.paths import Path
 from jaxaot.plan.places import PlacePlan
 from jaxaot.plan.rng import RngPlan
@@ -144,14 +145,14 @@ class Traced:
     def input_names(self) -> tuple[str, ...]:
         """A name for each graph input, in the user's words."""
         call = self.call
-        names = [call.tensors[s.tensor].name for s in call.storages if s.graph_input is not None]
-        names += [f"{call.tensors[g.tensor].name} (gradient)" for g in call.ghosts]
+        of_storages = [call.tensors[s.tensor].name for s in call.storages if s.graph_input is not None]
+        of_places = [name for name, _ in self.places.graph_inputs]
+        names = [f"{call.tensors[g.tensor].name} (gradient)" for g in call.ghosts]
         names += [f"argument {v.leaf}" for v in call.values]
         names += [call.numbers.text(number.step) for number in call.numbers.inputs]
-        names += [name for name, _ in self.places.graph_inputs]
         for i in range(sum(use.is_input for use in self.rng.generators)):
             names += [f"seed {i}", f"offset {i}"]
-        return tuple(names)
+        return tuple(in_order(call, self.places, of_storages, of_places, names))
 
     def annotate(self) -> tuple[Note, ...]:
         """Returns what is known of each equation from its types: shape, dtype, bytes, FLOPs."""

@@ -42,6 +42,7 @@ from jaxaot.plan.alias import (
     TensorSpec,
 )
 from jaxaot.plan.guards import HasType
+from jaxaot.plan.inputs import in_order
 from jaxaot.plan.saved import FromOutput
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import BuiltObject, CellWrite, ComputedValue, OutsideObject, path_of
@@ -83,7 +84,7 @@ def generate(program: Program, writing: Any) -> Program:
     return program
 
 
-def generate_test(traced: Traced, settings: Config, hooks: Any) -> Callable[..., Any]:
+def generate_test(traced: Traced, settings: Config | None, hooks: Any) -> Callable[..., Any]:
     """Returns the guards alone: a function of (fn, args, kwargs) that returns True, or `MISS` for what does not fit."""
     source = Source(traced.call, {
         "MISS": MISS, "state": state, "Tensor": Tensor, "default_generator": default_generator,
@@ -352,17 +353,18 @@ class _Writer:
     def _gather(self) -> list[tuple[str, str, int]]:
         """Finds an expression for each graph input; returns the variable, generator and number of each draw."""
         source, call = self.source, self.traced.call
-        names = [f"{source.storage(i)}.array" for i, s in enumerate(call.storages) if s.graph_input is not None]
-        names += ["None" if ghost.is_empty else f"{source.storage(ghost.storage)}.array" for ghost in call.ghosts]
+        of_storages = [f"{source.storage(i)}.array" for i, s in enumerate(call.storages) if s.graph_input is not None]
+        of_places = [self.places.expressions[i] for i in sorted(self.places.expressions)]
+        names = ["None" if ghost.is_empty else f"{source.storage(ghost.storage)}.array" for ghost in call.ghosts]
         names += [f"leaves[{value.leaf}]" for value in call.values]
         names += [f"z{number.step}" for number in call.numbers.inputs]
-        names += [self.places.expressions[i] for i in sorted(self.places.expressions)]
         draws = []
         for i, use in enumerate(self.traced.rng.generators):
             generator = generator_name(source, use.path)
             draws.append((f"o{i}", generator, use.n_draws))
             if use.is_input:
                 names += [f"{generator}._words", f"o{i}"]
+        names = in_order(call, self.traced.places, of_storages, of_places, names)
         room = self.program.room
         names += [source.constant(value) for value in (() if room is None else room.fit.given)]
         # the backward holds some of them as they are now

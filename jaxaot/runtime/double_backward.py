@@ -48,6 +48,31 @@ def tape_plan(traced: Traced, partition: Partition) -> TapePlan:
     return TapePlan(needed_primals(partition), apart)
 
 
+def gradients_function(traced: Traced, partition: Partition, primals: Sequence[int]) -> Callable[..., list[Any]]:
+    """Returns the gradients of a call as a function that JAX can differentiate: of some primals and the cotangents.
+
+    Args:
+      traced: The traced function.
+      partition: Its forward and backward.
+      primals: The graph inputs that gradients depend on and that are passed.
+    """
+    joint = partition.joint
+    refills = [""] * joint.n_refills
+    built = build_joint(traced.jaxpr, joint.differentiable_inputs, joint.differentiable_outputs, refill_names=refills)
+    flat = built.jaxpr.jaxpr
+    gradients = flat.outvars[len(flat.outvars) - built.n_gradients :]
+    eqns = [flat.eqns[i] for i in sorted(backward_slice(flat, gradients))]
+    evaluate, avals = jaxpr_as_fun(rebuild(built.jaxpr, eqns, gradients)), built.jaxpr.in_avals[: built.n_primals]
+
+    def gradients_of(*given: Any) -> list[Any]:
+        held = dict(zip(primals, given, strict=False))
+        others = ((i, jnp.zeros(aval.shape, aval.dtype)) for i, aval in enumerate(avals) if i not in held)
+        inputs = held | dict(others)
+        return list(evaluate(*(inputs[i] for i in range(len(avals))), *given[len(primals) :]))
+
+    return gradients_of
+
+
 class DoubleBackward:
     """The backward of a compiled call as a function that can be differentiated.
 
@@ -63,6 +88,7 @@ class DoubleBackward:
         partition: Partition,
         plan: TapePlan,
         absent: Sequence[int],
+        gradients: Callable[..., Any] | None = None,
     ):
         """Notes what is needed; the graph is only made when it is asked for.
 
@@ -72,7 +98,9 @@ class DoubleBackward:
           partition: The same, perhaps without equations.
           plan: What is known of their equations.
           absent: Graph inputs that are never passed.
+          gradients: Takes `primals` and cotangents to gradients, if the graph is not there to make it of.
         """
+        self._gradients = gradients
         self._traced = traced
         self._partition, self._whole = partition, whole
         self._absent = tuple(absent)
@@ -101,28 +129,22 @@ class DoubleBackward:
         """
         if not self._is_differentiable:
             raise NoDerivativeError(
-                "The function comes from an archive, which holds its backward and no derivative of it. Compute second "
-                "derivatives inside of the function that is exported, by `ja.autograd.grad(..., create_graph=True)`."
+                "The function comes from an archive, which holds its backward and no derivative of it. Export it with "
+                "one, `ja.export(fn, *args, with_gradients=2)`, where its sizes do not change; or compute second "
+                "derivatives inside of it, by `ja.autograd.grad(..., create_graph=True)`."
             )
-        joint = self._partition.joint
-        refills = [""] * joint.n_refills
-        built = build_joint(
-            self._traced.jaxpr, joint.differentiable_inputs, joint.differentiable_outputs, refill_names=refills
-        )
-        flat = built.jaxpr.jaxpr
-        gradients = flat.outvars[len(flat.outvars) - built.n_gradients :]
-        eqns = [flat.eqns[i] for i in sorted(backward_slice(flat, gradients))]
-        evaluate = jaxpr_as_fun(rebuild(built.jaxpr, eqns, gradients))
-        avals = built.jaxpr.in_avals
+        evaluate = self._gradients
+        if evaluate is None:
+            evaluate = gradients_function(self._traced, self._partition, self.primals)
+        joint, out_avals = self._partition.joint, self._traced.jaxpr.out_avals
+        avals = [out_avals[k] for k in joint.differentiable_outputs]
 
         def gradients_of(held: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-            inputs: list[Any] = [jnp.zeros(aval.shape, aval.dtype) for aval in avals]
-            for i, value in zip(self.primals, held, strict=True):
-                inputs[i] = value
-            for i, value in enumerate(cotangents, built.n_primals):
-                if value is not None:
-                    inputs[i] = conjugate(value.astype(avals[i].dtype))
-            return [conjugate(gradient) for gradient in evaluate(*inputs)]
+            given = [
+                jnp.zeros(aval.shape, aval.dtype) if value is None else conjugate(value.astype(aval.dtype))
+                for value, aval in zip(cotangents, avals, strict=True)
+            ]
+            return [conjugate(gradient) for gradient in evaluate(*held, *given)]
 
         return pull_row("CompiledBackward", gradients_of)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxaot._immutable import immutable
 from jaxaot.partition.segments import FromInput, FromSegment, Segment, ValueSource, merge_graphs
+from jaxaot.plan.inputs import in_order
 from jaxaot.plan.stages import Traced
 
 InputKey = Hashable
@@ -144,21 +145,22 @@ def input_keys(traced: Traced, known: Sequence[tuple[Traced, tuple[InputKey, ...
 def _places(traced: Traced) -> list[list[Any]]:
     """Returns, for each graph input that is passed, every way to reach it."""
     call = traced.call
-    places: list[list[Any]] = [
+    storages: list[list[Any]] = [
         [("storage", t.path) for t in call.tensors if t.storage == i]
         for i, storage in enumerate(call.storages)
         if storage.graph_input is not None
     ]
+    places: list[list[Any]] = []
     for ghost in call.ghosts:
-        if not ghost.is_empty:
-            history = call.tensors[ghost.tensor].history
-            places.append([("gradient", t.path) for t in call.tensors if t.history == history])
+        history = call.tensors[ghost.tensor].history
+        named = [("gradient", t.path) for t in call.tensors if t.history == history]
+        places.append([] if ghost.is_empty else named)
     places += [[("value", value.leaf)] for value in call.values]
     places += [[("number", call.numbers.text(number.step))] for number in call.numbers.inputs]
-    places += [[("place", name)] for name, _ in traced.places.graph_inputs]
     for use in traced.rng.generators:
         places += [[("seed", use.path)], [("offset", use.path)]] if use.is_input else []
-    return places
+    of_places = [[("place", name)] for name, _ in traced.places.graph_inputs]
+    return [ways for ways in in_order(call, traced.places, storages, of_places, places) if ways]
 
 
 class Walk:

@@ -23,6 +23,7 @@ from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.alias import ArrayOutput, TensorOutput
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.guards import EqualTo, HasType
+from jaxaot.plan.inputs import positions_of_ghosts
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.saved import FromForward, FromPrimal, TapePlan
 from jaxaot.plan.stages import Partition, Traced
@@ -79,6 +80,7 @@ class Program:
         room: Room | None = None,
         tape: TapePlan | None = None,
         cut: Cut | None = None,
+        gradients: Callable[..., Any] | None = None,
     ):
         """Makes the executables; XLA compiles them at the first call.
 
@@ -92,6 +94,7 @@ class Program:
           room: How it runs in the program of a bucket, whose executables then take the place of the backend's.
           tape: What is known of the equations of forward and backward, if these are not there.
           cut: The graphs of forward and backward as they are compiled, if these are known.
+          gradients: What takes primals and cotangents to gradients and can be differentiated, if these are not there.
         """
         if cut is not None:
             partition, tape = cut.partition, cut.tape
@@ -113,7 +116,8 @@ class Program:
         self.second = self.apart = None
         if partition is not None:
             tape = tape_plan(traced, partition) if tape is None else tape
-            self.second = DoubleBackward(traced, lambda: self.whole_partition, partition, tape, empty_inputs(traced))
+            whole, empty = lambda: self.whole_partition, empty_inputs(traced)
+            self.second = DoubleBackward(traced, whole, partition, tape, empty, gradients)
             self.apart = tape.apart
         held = frozenset(self.held_inputs)
         self.donated = donated_storages(traced, held) if donate else ()
@@ -136,7 +140,8 @@ class Program:
         if cut is None:
             jaxpr = room.shared.forward if room is not None and is_whole else prepare_forward(jaxpr)
         positions = [self.inputs.index(FromInput(self.place(s))) for s in self.donated]
-        positions += [position - len(empty_inputs(traced)) for position in self.donated_places]  # ghosts come before
+        empty = empty_inputs(traced)
+        positions += [position - sum(i < position for i in empty) for position in self.donated_places]
         eqns = () if isinstance(jaxpr, KeptGraph) else jaxpr.jaxpr.eqns  # none with effects is kept
         has_effects = any(map(has_side_effects, eqns))
         self.has_work = bool(jaxpr.out_avals) or has_effects
@@ -295,8 +300,8 @@ def gradient_name(partition: Partition, position: int) -> str:
 
 def empty_inputs(traced: Traced) -> tuple[int, ...]:
     """Returns the graph inputs that stand for the gradients of storages without bytes."""
-    first = sum(storage.graph_input is not None for storage in traced.call.storages)
-    return tuple(first + i for i, ghost in enumerate(traced.call.ghosts) if ghost.is_empty)
+    ghosts = zip(positions_of_ghosts(traced.call, traced.places), traced.call.ghosts, strict=True)
+    return tuple(i for i, ghost in ghosts if ghost.is_empty)
 
 
 def fitting_residuals(partition: Partition, absent: Sequence[int]) -> tuple[int, ...]:

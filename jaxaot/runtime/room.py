@@ -175,26 +175,17 @@ class Room:
       crops: By position of an output, how it is cut.
     """
 
-    def __init__(self, fit: Fit, joint: JointGraph | None):
-        """Begins.
+    def __init__(self, fit: Fit, partition: Partition | None):
+        """Begins; see `room_for`.
 
         Args:
           fit: What was found for the size.
-          joint: The joint graph at this size; None if no gradient flows.
+          partition: The forward and the backward at the bucket, with the joint graph of this size.
         """
         self.fit = fit._replace(origin=None)  # which is large, and not needed again
         self.shared: Shared = fit.made.run
-        self.partition: Partition | None = None
-        n_outputs = len(self.shared.whole.out_avals)
-        if joint is not None:
-            there = self.shared.partition
-            assert there is not None, "a bucket without gradients was found for a call with some"
-            n, n_in, n_given = joint.n_primals, _n_in(joint.jaxpr), len(fit.given)
-            opened = add_inputs(joint.jaxpr, list(map(jax.typeof, fit.given)))
-            opened = with_input_order(opened, [*range(n), *range(n_in, n_in + n_given), *range(n, n_in)])
-            mine = dataclasses.replace(joint, jaxpr=opened, in_roles=_roles(joint, n_given))
-            self.partition = dataclasses.replace(there, joint=mine)
-            n_outputs = joint.n_outputs
+        self.partition = partition
+        n_outputs = len(self.shared.whole.out_avals) if partition is None else partition.joint.n_outputs
         self.crops: dict[int, Any] = {i: crop for i, crop in fit.crops if i < n_outputs}
 
     @property
@@ -247,6 +238,24 @@ class Room:
         pads += [(len(residuals) + i - first, shape) for i, shape in self.fit.pads if i >= first]
         n_before = joint.n_outputs + joint.n_refills
         return pads, [(i - n_before, crop) for i, crop in self.fit.crops if i >= n_before]
+
+
+def room_for(fit: Fit, joint: JointGraph | None) -> Room:
+    """Returns how the calls of one size run in the program of a bucket.
+
+    Args:
+      fit: What was found for the size.
+      joint: The joint graph at this size; None if no gradient flows.
+    """
+    if joint is None:
+        return Room(fit, None)
+    there = fit.made.run.partition
+    assert there is not None, "a bucket without gradients was found for a call with some"
+    n, n_in, n_given = joint.n_primals, _n_in(joint.jaxpr), len(fit.given)
+    opened = add_inputs(joint.jaxpr, list(map(jax.typeof, fit.given)))
+    opened = with_input_order(opened, [*range(n), *range(n_in, n_in + n_given), *range(n, n_in)])
+    mine = dataclasses.replace(joint, jaxpr=opened, in_roles=_roles(joint, n_given))
+    return Room(fit, dataclasses.replace(there, joint=mine))
 
 
 def cut_outputs(fit_program: object, n_outputs: int) -> list[int]:

@@ -27,10 +27,20 @@ from jaxaot.lower.families import CannotRunError, Family, Fit, Graph, Made, Plac
 from jaxaot.lower.sized import read_dims
 from jaxaot.passes.dce import dce
 from jaxaot.plan.difference import CallKey
+from jaxaot.plan.inputs import positions_of_values
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.runtime.key import parameter_names
-from jaxaot.runtime.room import Room, Shared, cut_outputs, keeping_padding, may_be_padded, shared_forward, shared_joint
+from jaxaot.runtime.room import (
+    Room,
+    Shared,
+    cut_outputs,
+    keeping_padding,
+    may_be_padded,
+    room_for,
+    shared_forward,
+    shared_joint,
+)
 from jaxaot.views.layout import Layout, contiguous, layout_of
 
 
@@ -148,7 +158,10 @@ class Sizes:
       steps: What the flow does.
     """
 
-    def __init__(self, fn: Callable[..., Any], dynamic: object, buckets: Given, steps: Steps):
+    def __init__(
+        self, fn: Callable[..., Any], dynamic: object, buckets: Given, steps: Steps,
+        given: Mapping[str, Mapping[int, Buckets]] | None = None,
+    ):  # fmt: skip
         """Begins.
 
         Args:
@@ -156,6 +169,7 @@ class Sizes:
           dynamic: None for what is seen to change; True for that and all that may; or names of arguments with dims.
           buckets: The sizes for which programs are made.
           steps: What the flow does.
+          given: By name of an argument and dim the buckets, in place of `dynamic`.
 
         Raises:
           UsageError: If something else was said.
@@ -163,7 +177,7 @@ class Sizes:
         self.steps = steps
         self._fn, self._is_at_once = fn, dynamic is True
         self._buckets = read_buckets(buckets)
-        self._given: Mapping[str, Mapping[int, Buckets]] = {}
+        self._given: Mapping[str, Mapping[int, Buckets]] = given or {}
         if dynamic is not None and dynamic is not True:
             self._given = read_dims(_called(fn), dynamic, self._buckets)
         self._families: dict[Any, Family] = {}
@@ -178,6 +192,11 @@ class Sizes:
             return found
         self.refused[call.shapes] = found
         return None
+
+    def sees(self, call: TracedCall) -> None:
+        """Notes the sizes of a call, so that what goes together is known before a program is made."""
+        arrays = {array.position: array for array in self._arrays(call)}
+        self._family(call, arrays)[0].sees(call.shapes)
 
     def forget(self, made: Made) -> None:
         """Lets the program of a bucket go."""
@@ -235,7 +254,7 @@ class Sizes:
             shapes = family.shapes_at(call.shapes, dict(zip(choices, sizes, strict=True)))
             fit = self._fitted(call, arrays, family, shapes)
             if isinstance(fit, Fit):
-                found.append(Room(fit, fit.origin[1]))
+                found.append(room_for(fit, fit.origin[1]))
         return found
 
     # finding one
@@ -254,7 +273,7 @@ class Sizes:
         if isinstance(found, str) and is_tried:  # not all that may change does: from now on, what is seen to
             self._families[self._key(call, arrays)] = family = self._new_family({})
             family.sees(call.shapes)
-        return found if isinstance(found, str) else Room(found, call.joint)
+        return found if isinstance(found, str) else room_for(found, call.joint)
 
     def _fitted(self, call: TracedCall, arrays: Mapping[int, _Array], family: Family, shapes: Shapes) -> Fit | str:
         """Returns how a call, or one like it of other sizes, runs in the program of its bucket; or why it does not."""
@@ -396,11 +415,10 @@ class Sizes:
             ):
                 owners = [_owner(call.names, tensor.path) for tensor in tensors if tensor.is_argument]
                 yield _Array(storage.graph_input, values[0], owners[0] if owners else None, tuple(shown[number]))
-        first = sum(storage.graph_input is not None for storage in plan.storages) + len(plan.ghosts)
         leaves = call.key.in_tree.flatten_up_to((call.args, call.kwargs)) if plan.values else []
-        for i, value in enumerate(plan.values):
+        for i, value in zip(positions_of_values(plan, call.traced.places), plan.values, strict=True):
             if value.number_type is None and value.shape:
-                yield _Array(first + i, leaves[value.leaf], names[value.leaf], leaf=value.leaf)
+                yield _Array(i, leaves[value.leaf], names[value.leaf], leaf=value.leaf)
 
 
 _PARTS = "its arguments that change show parts of larger storages, or cannot change: pass clones of them"

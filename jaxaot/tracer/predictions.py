@@ -17,6 +17,7 @@ from jaxaot.facade.numbers import FUNCTIONS
 from jaxaot.ir.tokens import Tokens
 from jaxaot.plan.alias import ConstantOutput
 from jaxaot.plan.guards import EqualTo, HasLength, HasType, IsAlsoAt, PythonGuard
+from jaxaot.plan.inputs import positions_of_numbers
 from jaxaot.plan.members import HasItems
 from jaxaot.plan.numbers import ComputedNumber, NumberPlan, NumberStep, ReadNumber
 from jaxaot.plan.paths import Path, follow, path_text
@@ -258,8 +259,8 @@ def predicts(symbolic: Traced, plain: Traced, roots: Sequence[tuple[Path, Any]])
         return False
     if (symbolic.rng, len(symbolic.break_values)) != (plain.rng, len(plain.break_values)):
         return False
-    first = _first_number(symbolic)
-    numbers = {first + i: (values[n.step], n.dtype) for i, n in enumerate(call.numbers.inputs)}
+    positions = positions_of_numbers(call, symbolic.places)
+    numbers = {i: (values[n.step], n.dtype) for i, n in zip(positions, call.numbers.inputs, strict=True)}
     tokens = Tokens()
     return tokens.of(symbolic.jaxpr, numbers) == tokens.of(plain.jaxpr)
 
@@ -269,8 +270,3 @@ def log_values(fn: Callable[..., Any], numbers: Sequence[Path], why: str) -> Non
     if numbers:
         name, places = getattr(fn, "__name__", type(fn).__name__), ", ".join(f"`{path_text(path)}`" for path in numbers)
         _LOGGER.info("`%s` has a program for each value of %s: %s", name, places, why)
-
-
-def _first_number(traced: Traced) -> int:
-    call = traced.call
-    return sum(s.graph_input is not None for s in call.storages) + len(call.ghosts) + len(call.values)

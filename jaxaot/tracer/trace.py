@@ -26,7 +26,7 @@ from jaxaot.facade.iterated import is_iterator
 from jaxaot.facade.numbers import Numbers
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState, run_traced
-from jaxaot.ir.rewrite import drop_inputs
+from jaxaot.ir.rewrite import drop_inputs, with_input_order
 from jaxaot.ir.walk import variables
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
 from jaxaot.plan.breaks import BreakValue
@@ -268,6 +268,7 @@ def _trace(
                     raise _TraceAgain(dataclasses.replace(how, is_shared=True))
                 if not how.has_numbers and any(map(is_number_argument, leaves)) and recipes.keeps_numbers():
                     raise _TraceAgain(dataclasses.replace(how, has_numbers=True))
+                _put_in_order(trace, leaves)
                 own, outside = (recipes.tensors, recipes.numbers), places.outside | world.wrappers
                 escapes = collect_escapes(trace, result, outside, *own, world.paths)
                 refuse_lasting_hooks(trace, escapes.leaves)
@@ -517,9 +518,11 @@ def _graph(
     optional = range(len(order), len(jaxpr.jaxpr.invars) - len(randoms))
     unused = [i for i in optional if jaxpr.jaxpr.invars[i] not in used]
     kept = [i for i in optional if i not in set(unused)]
-    place_of = {i: len(order) + n for n, i in enumerate(kept)}
+    place_of = {i: n for n, i in enumerate(kept)}  # what stays from call to call comes first
     jaxpr = drop_inputs(jaxpr, unused)
-    position = {k: i for i, k in enumerate(order)}
+    n, n_kept = len(order), len(kept)
+    jaxpr = with_input_order(jaxpr, [*range(n, n + n_kept), *range(n), *range(n + n_kept, len(jaxpr.jaxpr.invars))])
+    position = {k: n_kept + i for i, k in enumerate(order)}
     position |= {k: len(jaxpr.jaxpr.invars) - len(randoms) + i for i, k in enumerate(randoms)}
     at = {}
     for i, k in enumerate(of_places):
@@ -578,10 +581,8 @@ def roots(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def _tensor_inputs(leaves: Sequence[Any], trace: TraceState, paths: dict[int, Path]) -> list[Tensor]:
-    """Returns the tensors from outside in order, those that are not passed first."""
-    targets = {i: tensor for i, (tensor, _) in trace.noted.items()}
-    grads = {id(t._grad) for t, _ in trace.noted.values() if t._grad is not None}
-    missing = [tensor for i, tensor in targets.items() if i not in paths]
+    """Returns the tensors from outside in order."""
+    missing = [tensor for i, (tensor, _) in trace.noted.items() if i not in paths]
     if missing:
         shown = ", ".join(f"{t.dtype}{list(t.shape)}" for t in missing[:5])
         raise UnreachableTensorError(
@@ -589,12 +590,37 @@ def _tensor_inputs(leaves: Sequence[Any], trace: TraceState, paths: dict[int, Pa
             f"the globals it names, or attributes of its objects: {shown}. A later call could not find them again. "
             "Pass them as arguments, or keep them in an attribute, a list or a dict that the function reads."
         )
+    return [tensor for tensor, _ in _in_order(leaves, trace)]
+
+
+def _put_in_order(trace: TraceState, leaves: Sequence[Any]) -> None:
+    """Puts what a trace reached into the order of the inputs, which then is that of outputs too."""
+    noted = _in_order(leaves, trace)
+    trace.noted = {id(tensor): (tensor, was) for tensor, was in noted}
+    first = {id(was["_storage"]): i for i, (_, was) in reversed(list(enumerate(noted)))}
+    known = sorted(trace.storages.items(), key=lambda item: first.get(item[0], len(noted)))
+    trace.storages = dict(known)
+
+
+def _in_order(leaves: Sequence[Any], trace: TraceState) -> list[tuple[Tensor, dict[str, Any]]]:
+    """Returns the tensors from outside with how they were, those that are not passed first.
+
+    What stays from call to call comes first, so that whoever runs graphs can keep the first inputs as they are. A
+    tensor that is the `.grad` of another comes after it. The order does not depend on who was reached first, so that
+    traces of other sizes have it too.
+    """
+    noted = trace.noted.values()
+    grad_of = {id(tensor): was["_grad"] for tensor, was in noted}
+    grads = {id(grad) for grad in grad_of.values() if grad is not None}
     passed = {id(leaf): i for i, leaf in enumerate(leaves)}
     given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-    storages = {id(t._storage) for leaf in given for t in (leaf, leaf._grad) if t is not None}
-    # what stays from call to call comes first; a tensor that is the `.grad` of another comes after it
-    place = lambda t: (id(t._storage) in storages, id(t) in grads, passed.get(id(t), len(leaves)))
-    return sorted(targets.values(), key=place)
+    given += [grad for leaf in given if (grad := grad_of.get(id(leaf), leaf._grad)) is not None]
+    storage_of = {id(tensor): id(was["_storage"]) for tensor, was in noted}
+    storages = {storage_of.get(id(tensor), id(tensor._storage)) for tensor in given}
+    place = lambda item: (
+        id(item[1]["_storage"]) in storages, id(item[0]) in grads, passed.get(id(item[0]), len(leaves)),
+    )  # fmt: skip
+    return sorted(noted, key=place)
 
 
 def _generators(trace: TraceState, starts: Sequence[tuple[Path, Any]]) -> tuple[RngPlan, tuple[WorldWrite, ...]]:

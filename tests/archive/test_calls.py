@@ -199,3 +199,29 @@ def test_second_derivatives_inside_of_the_function():
     x = ja.full((2,), 2.0, requires_grad=True)
     archived(fn, x)(x).backward()
     np.testing.assert_allclose(x.grad.numpy(), [12, 12])
+
+
+def test_second_derivatives_where_they_were_asked_for():
+    w = ja.randn(3, 2, requires_grad=True)
+
+    def fn(x, cache, n):
+        cache.add_(x.detach().sum())
+        return (x @ w).tanh().pow(2).sum() * n, ja.nn.functional.dropout((x * w.sum()).exp(), 0.5, True)
+
+    def derivatives(call, w):
+        ja.manual_seed(1)
+        x, w.grad = ja.randn(4, 3).requires_grad_(), None
+        loss, out = call(x, ja.zeros(2), 2.0)
+        of_x, of_w = ja.autograd.grad(loss + out.sum(), (x, w), create_graph=True)
+        (of_x.pow(2).sum() + of_w.sin().sum()).backward()
+        return [of_x.detach(), of_w.detach(), x.grad, w.grad], of_x
+
+    loaded = archived(fn, ja.randn(4, 3, requires_grad=True), ja.zeros(2), 2.0, with_gradients=2)
+    (mine,) = loaded.parameters()
+    check_alike(derivatives(fn, w)[0], derivatives(loaded, mine)[0])
+    x = ja.ones(4, 3, requires_grad=True)
+    (first,) = ja.autograd.grad(loaded(x, ja.zeros(2), 2.0)[0], (x,), create_graph=True)
+    with pytest.raises(ja.errors.NoDerivativeError, match=r"one derivative of it\. Compute third"):
+        ja.autograd.grad(first.sum(), (x,), create_graph=True)
+    with pytest.raises(ja.errors.UsageError, match="Drop one of them"):
+        ja.export(fn, x, ja.zeros(2), 2.0, with_gradients=2, dynamic_shapes={"x": {0: ja.Dim("n", max=4)}})

@@ -93,7 +93,7 @@ def test_every_cut(file, tmp_path):
 # -- manifests that say what cannot be ---------------------------------------------------------------------------------
 
 
-def rewritten(file: bytes, folder: pathlib.Path, change) -> pathlib.Path:
+def rewritten(file: bytes, folder: pathlib.Path, change, number: int = 1) -> pathlib.Path:
     """Returns an archive with another manifest and right checksums: what somebody would write who means harm."""
     source, path = folder / "source.jaxaot", folder / "damaged.jaxaot"
     source.write_bytes(file)
@@ -101,7 +101,7 @@ def rewritten(file: bytes, folder: pathlib.Path, change) -> pathlib.Path:
     parts = {name: archive.part(name) for name in archive.manifest["parts"]}
     manifest = {name: value for name, value in archive.manifest.items() if name != "parts"}
     change(manifest, parts)
-    write_archive(path, manifest, parts)
+    write_archive(path, manifest, parts, number)
     return path
 
 

@@ -4,6 +4,8 @@ import subprocess
 import sys
 import textwrap
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -144,3 +146,28 @@ def test_several_platforms(tmp_path):
         ja.load(tmp_path / "tpu.jaxaot")
     with pytest.raises(ja.errors.ArgumentError, match="an archive is for some of"):
         ja.export(ja.nn.Linear(3, 2), ja.ones(1, 3), platforms=["gpu"])
+
+
+def test_an_archive_for_cpus_went_through_their_passes(tmp_path, everything_is_large):
+    x = ja.ones(64, 16)
+    fn = lambda x: (x @ x.t()).softmax(-1)
+    texts = []
+    for platforms in (("cpu",), ("cpu", "tpu")):
+        ja.export(fn, x, platforms=platforms).save(tmp_path / "f.jaxaot")
+        loaded = ja.load(tmp_path / "f.jaxaot")
+        same(loaded(x), fn(x))
+        texts.append(loaded.graph("forward").mlir_module())
+    assert texts[0] != texts[1]
+
+
+def test_barriers_of_a_checkpoint_are_kept_where_an_archive_is_loaded(tmp_path):
+    def fn(x):
+        layer = jax.checkpoint(lambda x: jnp.tanh(x @ x.T) @ x)
+        return jax.grad(lambda x: layer(layer(x)).sum())(x)
+
+    x = jax.random.normal(jax.random.key(0), (4, 4))
+    ja.export(fn, x).save(tmp_path / "f.jaxaot")
+    loaded = ja.load(tmp_path / "f.jaxaot")
+    np.testing.assert_allclose(loaded(x), fn(x), rtol=1e-4, atol=1e-5)
+    assert "optimization_barrier" in loaded.graph("forward").mlir_module()
+    assert "cse_barrier_expander" in str(loaded._calls.programs[0].executables["forward"].compiler_options)

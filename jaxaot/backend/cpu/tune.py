@@ -106,8 +106,9 @@ def _respelled(closed: Any, exact: bool) -> Any:
 
 
 def tune(
-    closed: Any, names: Sequence[str], check: bool = False, platform: str | None = None, exact: bool = False
-) -> Tuned:
+    closed: Any, names: Sequence[str], check: bool = False, platform: str | None = None, exact: bool = False,
+    keeps_barriers: bool = True,
+) -> Tuned:  # fmt: skip
     """Returns a graph after the passes that change nothing but speed, and then `repaired`.
 
     Args:
@@ -116,13 +117,14 @@ def tune(
       check: Whether to check the graph after each.
       platform: Where it will run; by default on the default backend.
       exact: Whether each operation is to round as it does alone.
+      keeps_barriers: Whether XLA is told to keep barriers.
     """
     results: list[PassResult] = []
     passes = without_switches(names)
     passed = (
         _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results) if passes else closed
     )
-    passed = repaired(passed, platform, exact=exact)
+    passed = repaired(passed, platform, keeps_barriers, exact)
     is_asked = EIGEN_CONVOLUTIONS in names and jax.default_backend() == "cpu"
     n_by_eigen = _n_by_eigen(passed.jaxpr) if is_asked else 0
     return Tuned(passed, tuple(results), SUBPROGRAMS in names, KEEP_FREED_MEMORY in names, n_by_eigen, exact)
