@@ -283,6 +283,18 @@ def test_a_setting_that_does_not_exist():
     assert "`with ja.config(policy='save_all'): ...`" in words
 
 
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"policy": "mincut"}, errors.PolicyError, "The policies are: min_cut, save_all"),
+        ({"memory_budget": "64 megs"}, errors.BudgetError, "such as `memory_budget='512MiB'`"),
+        ({"costs": "rtx4090"}, errors.CompilerError, "or a device: cpu, a100"),
+    ],
+)
+def test_a_value_that_a_setting_cannot_have(settings, error, words):
+    assert words in said(error, lambda: ja.config(**settings))  # at once, without `with`
+
+
 # -- graphs ------------------------------------------------------------------------------------------------------------
 
 
