@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import datetime
 import json
 import os
 import pathlib
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -185,8 +187,17 @@ def show_machine(console: Any) -> None:
 def write_json(path: pathlib.Path | None, **record: Any) -> None:
     """Writes a record and the machine, if there is a path; results with every round of every contestant."""
     if path is not None:
-        record = {"machine": machine(), **record}
+        record = {"command": command(), "day": f"{datetime.date.today()}", "machine": machine(), **record}
         path.write_text(json.dumps(record, indent=2, default=dataclasses.asdict), encoding="utf-8")
+
+
+def command() -> str:
+    """Returns the command line of this run, without the file that it writes."""
+    rest = list(sys.argv[1:])
+    if "--json" in rest:
+        place = rest.index("--json")
+        del rest[place : place + 2]
+    return " ".join(["python -m", f"benchmarks.{pathlib.Path(sys.argv[0]).stem}", *rest])
 
 
 def arguments(description: str | None) -> argparse.ArgumentParser:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from typing import Any
 
 import numpy as np
 
@@ -52,15 +53,18 @@ class Run:
             self.n_steps += 1
         return losses
 
-    def save(self, path: str) -> None:
-        """Writes all that the next step depends on; the file is replaced at once."""
+    def state(self) -> dict[str, Any]:
+        """Returns all that the next step depends on."""
         state = {"model": self.model.state_dict(), "average": self.average.state_dict()}
-        state |= {"optimizer": self.optimizer.state_dict(), "rng": ja.get_rng_state(), "n_steps": self.n_steps}
-        ja.save(state, path)
+        return state | {"optimizer": self.optimizer.state_dict(), "rng": ja.get_rng_state(), "n_steps": self.n_steps}
 
-    def load(self, path: str) -> None:
-        """Goes back to what was written."""
-        state = ja.load_state(path)
+    def save(self, folder: str) -> None:
+        """Writes a checkpoint by orbax, in a folder of its own that is there as a whole or not at all."""
+        ja.distributed.save(os.path.join(folder, f"step_{self.n_steps:06}"), self.state())
+
+    def resume(self, folder: str) -> None:
+        """Goes on from the latest checkpoint of a folder."""
+        state = ja.distributed.load(os.path.join(folder, max(os.listdir(folder))), self.state())
         self.model.load_state_dict(state["model"])
         self.average.load_state_dict(state["average"])
         self.optimizer.load_state_dict(state["optimizer"])
@@ -79,13 +83,15 @@ class Run:
 
 def main(n_steps: int = 200, n_parts: int = 4) -> tuple[list[float], list[float], float]:
     """Returns the second half's losses, the same of a run that was resumed in between, and the share that is right."""
-    path = os.path.join(tempfile.mkdtemp(), "run.safetensors")
     run = Run(n_parts)
-    first = run.train(n_steps // 2)
-    run.save(path)
-    straight = run.train(n_steps - n_steps // 2)
-    resumed = Run(n_parts)
-    resumed.load(path)
+    with tempfile.TemporaryDirectory() as folder:
+        first = run.train(n_steps // 4)
+        run.save(folder)
+        first += run.train(n_steps // 2 - n_steps // 4)
+        run.save(folder)
+        straight = run.train(n_steps - n_steps // 2)
+        resumed = Run(n_parts)
+        resumed.resume(folder)
     again = resumed.train(n_steps - n_steps // 2)
     print(f"loss {first[0]:.3f} to {straight[-1]:.3f}; resumed in between, to {again[-1]:.3f}")
     accuracy = run.accuracy()

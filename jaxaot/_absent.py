@@ -24,6 +24,16 @@ _DATA = (
     "`grain` or `torch.utils.data.DataLoader` with `collate_fn` to NumPy, and `ja.from_numpy`."
 )
 
+_SPARSE = "Tensors are dense. `jax.experimental.sparse` has sparse arrays."
+_SETUP = (
+    "One process drives all devices of a machine; `python -m jaxaot.distributed.launch script.py` starts several, and "
+    "`jax.distributed.initialize()` connects machines. Write `ja.distributed.init_device_mesh` for the devices."
+)
+_EXCHANGE = (
+    "Tensors that lie over devices are exchanged by `x.redistribute(placements=…)`; inside of "
+    "`ja.distributed.local_map` write `jax.lax.psum`, `all_gather` and their like."
+)
+
 HINTS = {
     "jaxaot": {
         "cuda": _DEVICE,
@@ -43,7 +53,42 @@ HINTS = {
             "Of `torch.utils` there are `ja.checkpoint` (for `utils.checkpoint`), `ja.nn.utils`, and `jax.tree` (for "
             "`utils._pytree`). " + _DATA
         ),
-        "sparse": "Tensors are dense. `jax.experimental.sparse` has sparse arrays.",
+        "sparse": _SPARSE,
+        "sparse_coo_tensor": _SPARSE,
+        "sparse_csr_tensor": _SPARSE,
+        "accelerator": _DEVICE,
+        "cpu": _DEVICE,
+        "mtia": _DEVICE,
+        "get_device_module": _DEVICE,
+        "Stream": "XLA orders what runs on a device.",
+        "Event": "XLA orders what runs on a device. Write `x.jax().block_until_ready()` before reading a clock.",
+        "dtype": "Dtypes are NumPy's: `ja.float32`, `x.dtype`; for type hints write `numpy.dtype`.",
+        "layout": "Tensors are dense, and strided as in PyTorch.",
+        "strided": "Tensors are dense, and strided as in PyTorch.",
+        "distributions": "Write `jax.random`, `jax.scipy.stats`, or a package such as `distrax` with `x.jax()`.",
+        "overrides": "Write a subclass of `ja.Tensor` with `__tensor_dispatch__`, see docs/subclasses.md.",
+        "testing": "Write `ja.allclose(x, y)`, or `numpy.testing.assert_allclose(x.numpy(), y.numpy())`.",
+        "version": "Write `ja.__version__`; `jaxaot doctor` says what is installed.",
+        "package": "Write `ja.export(fn, *args).save(path)`.",
+        "functional": "Write `ja.nn.functional`, or the function itself: `ja.einsum`, `ja.stft`, ….",
+        "futures": "JAX runs ahead of Python by itself: a tensor is there before its value is.",
+        "fork": "JAX runs ahead of Python by itself: a tensor is there before its value is.",
+        "seed": "Write `ja.manual_seed(seed)`.",
+        "embedding": "Write `ja.nn.functional.embedding(indices, weight)`.",
+        "binary_cross_entropy_with_logits": "Write `ja.nn.functional.binary_cross_entropy_with_logits`.",
+        "kl_div": "Write `ja.nn.functional.kl_div`.",
+        "lstm": "Write `ja.nn.LSTM`.",
+        "gru": "Write `ja.nn.GRU`.",
+        "range": "Write `ja.arange`, which leaves the end out.",
+        "lstsq": "Write `ja.linalg.lstsq`.",
+        "eig": "Write `ja.linalg.eig`.",
+        "symeig": "Write `ja.linalg.eigh`.",
+        "solve": "Write `ja.linalg.solve`.",
+        "matrix_rank": "Write `ja.linalg.matrix_rank`.",
+        "SymInt": "Sizes are Python's ints; see docs/sizes.md for sizes that change.",
+        "classes": "Write `ja.autograd.Function`, or `jax.custom_vjp` in `ja.func`.",
+        "to_dlpack": "Write `jax.dlpack`, or `x.numpy()`.",
+        "from_file": "Write `ja.from_numpy(numpy.memmap(path, …))`, or `ja.load_state(path)` of safetensors.",
         "nested": "Tensors are not nested: pad them, and use masks.",
         "quantization": "Write `qwix` for flax modules, or casts to `ja.float8_e4m3fn` and `ja.int8`.",
         "ao": "Write `qwix` for flax modules, or casts to `ja.float8_e4m3fn` and `ja.int8`.",
@@ -72,6 +117,22 @@ HINTS = {
         "LazyLinear": "Write `ja.nn.Linear` with the number of features.",
         "LazyConv2d": "Write `ja.nn.Conv2d` with the number of channels.",
         "LazyBatchNorm2d": "Write `ja.nn.BatchNorm2d` with the number of channels.",
+        **{
+            f"Lazy{kind}": f"Write `ja.nn.{kind}` with the number of {what}."
+            for kind, what in {
+                "Conv1d": "channels",
+                "Conv3d": "channels",
+                "ConvTranspose1d": "channels",
+                "ConvTranspose2d": "channels",
+                "ConvTranspose3d": "channels",
+                "BatchNorm1d": "features",
+                "BatchNorm3d": "channels",
+                "InstanceNorm1d": "features",
+                "InstanceNorm2d": "channels",
+                "InstanceNorm3d": "channels",
+            }.items()
+        },
+        "UninitializedBuffer": "Write `ja.nn.Buffer(ja.empty(sizes))`.",
         "UninitializedParameter": "Write `ja.nn.Parameter(ja.empty(sizes))`.",
         "quantized": "Write `qwix` for flax modules, or casts to `ja.float8_e4m3fn` and `ja.int8`.",
         "CrossMapLRN2d": "Write `ja.nn.LocalResponseNorm`.",
@@ -81,6 +142,30 @@ HINTS = {
         "rnn": "Sequences are padded here: pad them with `ja.nn.functional.pad`, and mask the loss.",
         "stateless": "Write `ja.func.functional_call`.",
         "prune": "Write a `ja.nn.utils.parametrize` that multiplies by a mask.",
+    },
+    "jaxaot.compiler": {
+        "compile": "Write `ja.compile(fn)`.",
+        "reset": "Programs belong to their function: write `step.clear_cache()`, or make the function anew.",
+        "allow_in_graph": "Every function is traced. Write `ja.autograd.jax_function(fn)` for one of arrays.",
+        "set_stance": "Write `with jax.disable_jit():`, or call the function itself, `step.fn`.",
+        "list_backends": "The backends of `ja.compile` are 'xla' and 'interpret'.",
+        "cudagraph_mark_step_begin": "There are no CUDA graphs to mark: XLA runs a program as a whole.",
+    },
+    "jaxaot.distributed": {
+        "init_process_group": _SETUP,
+        "destroy_process_group": "Nothing has to be ended.",
+        "is_initialized": _SETUP,
+        "is_available": _SETUP,
+        "get_rank": "Write `jax.process_index()`.",
+        "get_world_size": "Write `jax.device_count()` for devices, `jax.process_count()` for processes.",
+        "barrier": "Write `jax.experimental.multihost_utils.sync_global_devices(name)`.",
+        "all_reduce": _EXCHANGE,
+        "all_gather": _EXCHANGE,
+        "reduce_scatter_tensor": _EXCHANGE,
+        "broadcast": _EXCHANGE,
+        "DeviceMesh": "Write `ja.distributed.init_device_mesh`, which returns a `jax.sharding.Mesh`.",
+        "ReduceOp": _EXCHANGE,
+        "rpc": "Write one program over all devices, see docs/many_devices.md.",
     },
     "jaxaot.optim": {
         "SparseAdam": "Gradients are dense: write `ja.optim.Adam`.",
@@ -96,6 +181,17 @@ HINTS = {
         "is_pinned": "Nothing has to be pinned: JAX copies from NumPy arrays without blocking.",
         "share_memory_": "Send `x.numpy()` to other processes.",
         "record_stream": "XLA orders what runs on a device.",
+        **dict.fromkeys(("sparse_dim", "dense_dim", "coalesce", "is_coalesced", "indices", "values"), _SPARSE),
+        "layout": "Tensors are dense, and strided as in PyTorch: `x.stride()`.",
+        "to_dense": "Tensors are dense already.",
+        "names": "Dims have no names here: `einops` and `ja.einsum` name them where they are used.",
+        "rename": "Dims have no names here: `einops` and `ja.einsum` name them where they are used.",
+        "resize": "Write `x.reshape(sizes)`, or `x.resize_(sizes)` in place.",
+        "is_shared": "Send `x.numpy()` to other processes.",
+        "lstsq": "Write `ja.linalg.lstsq`.",
+        "eig": "Write `ja.linalg.eig`.",
+        "symeig": "Write `ja.linalg.eigh`.",
+        "solve": "Write `ja.linalg.solve`.",
         "to_sparse": "Tensors are dense. `jax.experimental.sparse.BCOO.fromdense(x.jax())` is a sparse array.",
         "to_mkldnn": "XLA chooses layouts.",
         "quantize": "Write casts to `ja.float8_e4m3fn` or `ja.int8`.",

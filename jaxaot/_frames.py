@@ -1,4 +1,4 @@
-"""Tracebacks as users read them: without the frames of jaxaot between their own.
+"""Tracebacks as users read them: without the frames of jaxaot and JAX between their own.
 
 `jax.config.update("jax_traceback_filtering", "off")`, or `JAX_TRACEBACK_FILTERING=off` in the environment, shows all
 frames, as it does for JAX's own.
@@ -6,6 +6,7 @@ frames, as it does for JAX's own.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import types
 from pathlib import Path
@@ -15,13 +16,14 @@ import jax
 _ROOT = f"{Path(__file__).parent}{os.sep}"
 _SHOWN = tuple(f"{_ROOT}{room}{os.sep}" for room in (f"nn{os.sep}modules", "optim", "demo"))
 """What users call by layers, where the frames say which one it was."""
+_HIDDEN = (_ROOT, f"{Path(jax.__file__).parent}{os.sep}", f"{Path(contextlib.__file__)}")
 _NOTE = "For simplicity, JAX has removed its internal frames"
 
 
 def without_own_frames(error: Exception) -> Exception:
     """Returns an exception whose traceback has no frames of jaxaot, to be raised by the outermost call.
 
-    If there are none but such, they stay.
+    If there are none but such, those of an error that jaxaot raised on purpose go, and those of any other stay.
     """
     if jax.config.jax_traceback_filtering == "off":
         return error
@@ -30,7 +32,7 @@ def without_own_frames(error: Exception) -> Exception:
         if not _is_own(traceback.tb_frame.f_code.co_filename):
             frames.append(traceback)
         traceback = traceback.tb_next
-    if not frames:
+    if not frames and not type(error).__module__.startswith("jaxaot."):
         return error
     kept: types.TracebackType | None = None
     for traceback in reversed(frames):
@@ -42,4 +44,4 @@ def without_own_frames(error: Exception) -> Exception:
 
 
 def _is_own(file: str) -> bool:
-    return file.startswith("<jaxaot") or (file.startswith(_ROOT) and not file.startswith(_SHOWN))
+    return file.startswith("<jaxaot") or (file.startswith(_HIDDEN) and not file.startswith(_SHOWN))

@@ -97,6 +97,9 @@ class Config:
                     f"`passes` are names and functions from graph to graph, and {wrong[0]!r} is neither. Write for "
                     "instance `ja.config(passes=('cse', 'dce'))`."
                 )
+        for name, value in settings.items():
+            if name in _checks and value != getattr(self, name):
+                _checks[name](value)
         return dataclasses.replace(self, **settings)
 
 
@@ -105,6 +108,14 @@ _kernels_differ = False  # whether some thread has, or had, settings under which
 _when_kernels_differ: list[Callable[[], None]] = []
 _when_heaps_are_given_back: list[Callable[[], None]] = []
 _when_a_cache_is_set: list[Callable[[Config], None]] = []
+
+
+_checks: dict[str, Callable[[Any], object]] = {}
+
+
+def check_values_of(name: str, check: Callable[[Any], object]) -> None:
+    """Has a function called with each new value of a setting, which raises if it is none."""
+    _checks[name] = check
 
 
 def kernels_differ() -> bool:
@@ -159,9 +170,14 @@ def get() -> Config:
     return _scoped.get() or _default
 
 
-@contextlib.contextmanager
-def scoped(**settings: Any) -> Iterator[Config]:
+def scoped(**settings: Any) -> contextlib.AbstractContextManager[Config]:
     """Replaces settings inside a `with` block."""
+    get().replace(**settings)  # so that what is wrong fails here, with or without `with`
+    return _scoped_block(settings)
+
+
+@contextlib.contextmanager
+def _scoped_block(settings: dict[str, Any]) -> Iterator[Config]:
     config = _note(get().replace(**settings))
     token = _scoped.set(config)
     try:

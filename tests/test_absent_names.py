@@ -11,6 +11,8 @@ PLACES = {
     "jaxaot.nn": lambda: ja.nn,
     "jaxaot.nn.utils": lambda: ja.nn.utils,
     "jaxaot.optim": lambda: ja.optim,
+    "jaxaot.compiler": lambda: ja.compiler,
+    "jaxaot.distributed": lambda: ja.distributed,
     "Tensor": lambda: ja.ones(2),
 }
 

@@ -4,6 +4,7 @@ import os
 import traceback
 
 import jax
+import jax.numpy as jnp
 import pytest
 
 import jaxaot as ja
@@ -51,6 +52,49 @@ def test_all_frames_are_shown_if_that_is_asked_for():
     finally:
         jax.config.update("jax_traceback_filtering", before)
     assert n_ours > 4
+
+
+def broken(w, x):
+    return (x @ w).sum()
+
+
+ARRAYS = jnp.ones((2, 3)), jnp.ones((2, 3))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ja.jit(broken)(*ARRAYS),
+        lambda: ja.jit(broken).lower(*ARRAYS),
+        lambda: ja.jit(broken).explain(*ARRAYS),
+        lambda: ja.jit(jax.grad(ja.remat(broken)))(*ARRAYS),
+        lambda: ja.value_and_grad(broken)(*ARRAYS),
+        lambda: ja.remat(broken).explain(*ARRAYS),
+        lambda: ja.func.grad(broken)(*map(ja.from_jax, ARRAYS)),
+    ],
+    ids=["jit", "lower", "explain", "remat in jit", "grad", "explain of remat", "func"],
+)
+def test_functions_of_arrays_show_their_own_frames(call):
+    names, n_ours, error = frames_of(call)
+    assert names[-1] == "broken" and n_ours <= 3
+    assert not any("JAX has removed" in note for note in getattr(error, "__notes__", []))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x @ x,
+        lambda x: x.detach() @ x.detach(),
+        lambda x: ja.nn.functional.linear(x, ja.ones(2, 2)),
+        lambda x: ja.cat([x, ja.ones(3, 2)]),
+    ],
+    ids=["recorded", "plain", "functional", "list"],
+)
+def test_eager_ops_show_where_they_were_called(call):
+    _, n_ours, error = frames_of(call, ja.ones(2, 3, requires_grad=True))
+    assert isinstance(error, ja.errors.ShapeMismatchError)
+    assert n_ours <= 2  # the op, and what calls ops
+    assert not any("JAX has removed" in note for note in error.__notes__)
 
 
 def test_errors_of_jaxaot_alone_keep_their_frames():

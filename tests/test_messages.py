@@ -174,12 +174,15 @@ def test_a_leaf_written_in_place():
 
 def test_backward_without_a_path():
     words = said(errors.NoGradPathError, lambda: ja.ones(1).sum().backward())
-    assert words == "element 0 of tensors does not require grad and does not have a grad_fn"
+    assert words.startswith("element 0 of tensors does not require grad and does not have a grad_fn. ")
+    assert "`requires_grad=True`" in words
 
 
 def test_backward_from_several_values():
     words = said(RuntimeError, lambda: ja.ones(2, requires_grad=True).mul(2).backward())
-    assert words == "grad can be implicitly created only for scalar outputs"
+    assert (
+        words.startswith("grad can be implicitly created only for scalar outputs") and "`y.sum().backward()`" in words
+    )
 
 
 def test_backward_twice():
@@ -198,7 +201,27 @@ def test_a_gradient_of_what_was_not_used():
 
 def test_integers_have_no_gradient():
     words = said(RuntimeError, lambda: ja.tensor([1, 2], requires_grad=True))
-    assert words == "only Tensors of floating point and complex dtype can require gradients"
+    assert words.startswith("only Tensors of floating point and complex dtype can require gradients")
+    assert "`x.float().requires_grad_()`" in words
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "words"),
+    [
+        (lambda: ja.autograd.grad(ja.ones(1), ja.ones(1)), errors.AutogradError, "`x.requires_grad_()`"),
+        (lambda: ja.cat(ja.ones(2), ja.ones(2)), errors.TensorTypeError, "`ja.cat([x, y])`"),
+        (lambda: ja.optim.SGD(ja.nn.Linear(2, 2), lr=0.1), errors.TensorTypeError, "Pass `model.parameters()`"),
+        (lambda: ja.optim.SGD([jnp.ones(2)], lr=0.1), errors.TensorTypeError, "`ja.nn.Parameter(array)`"),
+        (lambda: ja.optim.from_optax([ja.ones(2)], None), errors.TensorTypeError, "takes a transformation of optax"),
+        (lambda: ja.optim.lr_scheduler.StepLR(None, 3), errors.TensorTypeError, "Write `StepLR(optimizer, …)`"),
+        (lambda: ja.manual_seed("abc"), errors.TensorTypeError, "a seed is an int, and 'abc' was given"),
+        (lambda: ja.checkpoint(3, ja.ones(1)), errors.TensorTypeError, "Write `ja.checkpoint(fn, x)`"),
+        (lambda: ja.zeros(2, device="tpu"), errors.TensorTypeError, 'pip install "jax[tpu]"'),
+        (lambda: ja.zeros(2, device=0.5), errors.TensorTypeError, "a device is named by a string"),
+    ],
+)
+def test_a_wrong_use_is_told_what_to_write(use, error, words):
+    assert words in said(error, use)
 
 
 def test_one_of_several_views_written_in_place():
@@ -281,6 +304,18 @@ def test_a_setting_that_does_not_exist():
     words = said(errors.UnknownSettingError, use)
     assert "Unknown setting 'polcy'. The settings are: policy, memory_budget" in words
     assert "`with ja.config(policy='save_all'): ...`" in words
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"policy": "mincut"}, errors.PolicyError, "The policies are: min_cut, save_all"),
+        ({"memory_budget": "64 megs"}, errors.BudgetError, "such as `memory_budget='512MiB'`"),
+        ({"costs": "rtx4090"}, errors.CompilerError, "or a device: cpu, a100"),
+    ],
+)
+def test_a_value_that_a_setting_cannot_have(settings, error, words):
+    assert words in said(error, lambda: ja.config(**settings))  # at once, without `with`
 
 
 # -- graphs ------------------------------------------------------------------------------------------------------------

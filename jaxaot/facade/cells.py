@@ -100,6 +100,10 @@ class CellKind(abc.ABC):
         """Returns of each array of one object its name in that object, `linear.kernel`, and whether it is trained."""
 
     @abc.abstractmethod
+    def paths(self, structure: Any) -> Sequence[tuple[Any, ...]]:
+        """Returns the path of each cell: the position of the object that holds it, then attributes and keys."""
+
+    @abc.abstractmethod
     def put_together(self, structure: Any, arrays: Sequence[Any]) -> Sequence[Any]:
         """Returns cells and objects of a structure with other arrays."""
 

@@ -43,7 +43,7 @@ def to(
             continue
         if isinstance(arg, Tensor):
             dtype = arg.dtype
-        elif isinstance(arg, (jax.Device, Device)):
+        elif isinstance(arg, (jax.Device, Device, int)):
             device = arg
         elif isinstance(arg, str):
             try:

@@ -13,7 +13,7 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import DeletedArrayError, DtypeError, TensorTypeError, TensorValueError
 from jaxaot.facade.devices import find_device, is_meta
-from jaxaot.facade.tensor import INFERENCE, Tensor, wrap_array
+from jaxaot.facade.tensor import INFERENCE, NO_GRADIENTS, Tensor, wrap_array
 from jaxaot.lower.abstract import AbstractArray, abstract_like, refuse_value
 from jaxaot.ops.promotion import (
     canonical_dtype,
@@ -207,7 +207,7 @@ def _leaf(made: Tensor, requires_grad: bool) -> Tensor:
         made._creation = INFERENCE
     if requires_grad:
         if not is_inexact(made.dtype):
-            raise DtypeError("only Tensors of floating point and complex dtype can require gradients")
+            raise DtypeError(NO_GRADIENTS)
         made.requires_grad_(requires_grad)
     return made
 

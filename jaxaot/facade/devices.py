@@ -5,9 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import numpy as np
 
 from jaxaot.errors import TensorTypeError
 from jaxaot.tape.modes import state
+
+_EXTRAS = {
+    "cuda": 'NVIDIA GPUs with `pip install "jax[cuda13]"`.',
+    "gpu": 'NVIDIA GPUs with `pip install "jax[cuda13]"`.',
+    "tpu": 'TPUs with `pip install "jax[tpu]"`.',
+    "mps": "no GPUs of Apple; drop the device.",
+}
+"""Kind of device → how JAX comes to have it."""
 
 
 class device:
@@ -31,9 +40,7 @@ class device:
             self.type, self.index = type.type, type.index if index is None else index
         else:
             if not isinstance(type, str):
-                raise TensorTypeError(
-                    f"a device is named by a string, such as 'cpu', 'cuda:0' or 'meta', and {type!r} was given."
-                )
+                raise TensorTypeError(_named_by(type))
             self.type, _, number = type.partition(":")
             self.index = int(number) if number.isdecimal() else index
         if self.type != "meta":
@@ -68,6 +75,10 @@ class device:
             placing.__exit__(*error)
 
 
+def _named_by(given: object) -> str:
+    return f"a device is named by a string, such as 'cpu', 'cuda:0' or 'meta', and {given!r} was given."
+
+
 META = device("meta")
 
 
@@ -79,13 +90,17 @@ def is_meta(name: object) -> bool:
 
 
 def find_device(name: object) -> Any:
-    """Returns the jax device that `name` names: `"cpu"`, `"cuda:0"`, `"tpu"`, a `ja.device`, or one itself.
+    """Returns the jax device that `name` names: `"cpu"`, `"cuda:0"`, `"tpu"`, a number, a `ja.device`, or one itself.
 
     Raises:
       TensorTypeError: If there is none.
     """
     if isinstance(name, device):
         name = str(name)
+    if isinstance(name, int):
+        name = f"{jax.default_backend()}:{name}"
+    if isinstance(name, float | complex | np.dtype | type):
+        raise TensorTypeError(_named_by(name))
     if not isinstance(name, str):
         return name
     kind, _, index = name.partition(":")
@@ -94,4 +109,7 @@ def find_device(name: object) -> Any:
         return found[int(index or 0)]
     except (RuntimeError, ValueError, IndexError) as error:
         here = sorted({f"{d.platform}:{d.id}" for d in jax.devices()})
-        raise TensorTypeError(f"there is no device `{name}`; here are: {', '.join(here)}, and `meta`") from error
+        words = f"there is no device `{name}`; here are: {', '.join(here)}, and `meta`"
+        if kind in _EXTRAS and kind not in {d.platform for d in jax.devices()}:
+            words += f". JAX finds {_EXTRAS[kind]}"
+        raise TensorTypeError(words) from error

@@ -14,6 +14,7 @@ from weakref import ref
 import jax
 import numpy as np
 
+from jaxaot._frames import without_own_frames
 from jaxaot._jax import is_outermost
 from jaxaot._placement import are_several, placed_like
 from jaxaot._typing import Array
@@ -103,11 +104,17 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         operands.append(draw_from(generator))
     if mask and spec.is_differentiable and state.grad_enabled:
         key.append(mask)
-        return _call_recorded(spec, flat, static, lengths, tuple(key), operands)
+        try:
+            return _call_recorded(spec, flat, static, lengths, tuple(key), operands)
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
     cache_key = tuple(key)
     kernel = KERNELS.get(cache_key)
     if kernel is None:
-        kernel, results = _first_run(spec, flat, static, lengths, cache_key, operands)
+        try:
+            kernel, results = _first_run(spec, flat, static, lengths, cache_key, operands)
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
     else:
         results = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
     if len(results) == 1 and spec.schema.n_results == 1:

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import Array
-from jaxaot.errors import ArgumentError, TensorValueError, TraceError
+from jaxaot.errors import ArgumentError, TensorTypeError, TensorValueError, TraceError
 from jaxaot.tape.modes import state
 
 
@@ -218,6 +218,8 @@ def _stream_of(seed: int) -> tuple[int, np.ndarray, int]:
     Raises:
       TensorValueError: If it does not fit in 64 bits.
     """
+    if not isinstance(seed, (int, float)) and not hasattr(seed, "__index__") and not hasattr(seed, "__int__"):
+        raise TensorTypeError(f"a seed is an int, and {seed!r} was given. Write for instance `ja.manual_seed(0)`.")
     given, seed = int(seed), int(seed) & 0xFFFFFFFFFFFFFFFF
     if not -(2**63) <= given < 2**64:
         raise TensorValueError(

@@ -15,7 +15,6 @@ from jaxaot._typing import Array
 from jaxaot.errors import (
     ArgumentError,
     AutogradError,
-    NoGradPathError,
     NoInputsError,
     ShapeMismatchError,
     TensorTypeError,
@@ -39,7 +38,7 @@ from jaxaot.facade.pulls import standing
 from jaxaot.facade.stretch import values_of
 from jaxaot.facade.subclass import SUBCLASSES, holds_subclass
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.wrapper_gradients import gradient_of, opened_inputs, opened_roots
+from jaxaot.facade.wrapper_gradients import NOT_DIFFERENTIATED, gradient_of, no_path, opened_inputs, opened_roots
 from jaxaot.facade.wrapper_hooks import call_together
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.ops.promotion import is_complex
@@ -203,7 +202,7 @@ def _roots(
     for index, (tensor, gradient) in enumerate(zip(tensors, gradients, strict=True)):
         edge = edge_of(tensor)
         if edge is None:
-            raise NoGradPathError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+            raise no_path(index)
         if gradient is None:
             if isinstance(tensor, GradientEdge):
                 raise AutogradError(
@@ -211,7 +210,11 @@ def _roots(
                     "its gradient: `grad_outputs=(gradient,)`."
                 )
             if tensor._layout.numel != 1:
-                raise AutogradError("grad can be implicitly created only for scalar outputs")
+                raise AutogradError(
+                    f"grad can be implicitly created only for scalar outputs, and this has shape {list(tensor.shape)}. "
+                    "Differentiate a number, `y.sum().backward()`, or pass the gradient, "
+                    "`y.backward(ja.ones_like(y))`."
+                )
             if is_complex(tensor._layout.dtype):
                 raise AutogradError(
                     f"grad can be implicitly created only for real scalar outputs but got {tensor.dtype}. "
@@ -371,7 +374,7 @@ def grad(
     for tensor in inputs:
         edge = edge_of(tensor)
         if edge is None:
-            raise AutogradError("One of the differentiated Tensors does not require grad")
+            raise AutogradError(NOT_DIFFERENTIATED)
         edges.append(edge)
     carries = create_graph or state.dual is not None  # tensors, whose tangents are computed on the way
     roots = _roots(outputs, grad_outputs, carries)

@@ -63,8 +63,8 @@ def static_value(value: object) -> Any:
     if isinstance(value, Tensor):
         if value.numel() != 1:
             raise TensorTypeError(
-                f"a number, or a sequence of numbers, is expected here, and not a tensor of shape {list(value.shape)}; "
-                "write `x.tolist()`."
+                f"a number, or a sequence of numbers, is expected here, and not a tensor of shape {list(value.shape)}. "
+                "Write `x.tolist()`; or, if this is one of several tensors, put them in a list: `ja.cat([x, y])`."
             )
         return value.item()
     if isinstance(value, np.ndarray):
@@ -222,7 +222,7 @@ def _varargs(size: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _finish_factory(made: Tensor, device: object, requires_grad: bool, memory_format: Any = None) -> Tensor:
     if device is not None and not (device == "cpu" and jax.default_backend() == "cpu") and not is_meta(device):
-        made = conversions.to(made, device)
+        made = conversions.to(made, device=device)
     if memory_format is not None:
         made = conversions.laid_out(made, memory_format)
     return made.requires_grad_(requires_grad) if requires_grad else made

@@ -104,6 +104,11 @@ _size_of: Callable[[Iterable[int]], Size] = functools.partial(tuple.__new__, Siz
 """Makes a shape of what are whole numbers already."""
 
 
+NO_GRADIENTS = (
+    "only Tensors of floating point and complex dtype can require gradients. Convert it: `x.float().requires_grad_()`."
+)
+
+
 class Tensor(Bound):
     """A mutable tensor with PyTorch's semantics on an immutable jax array.
 
@@ -438,7 +443,7 @@ class Tensor(Bound):
                 "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         if requires_grad and not is_inexact(self._layout.dtype):
-            raise DtypeError("only Tensors of floating point and complex dtype can require gradients")
+            raise DtypeError(NO_GRADIENTS)
         if requires_grad and self._creation == INFERENCE and not state.infers:
             raise InferenceTensorError(
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. Make a normal "

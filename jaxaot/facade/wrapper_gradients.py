@@ -11,6 +11,18 @@ from jaxaot.errors import AutogradError, NoGradPathError, SubclassError
 from jaxaot.facade.subclass import carrying, described, is_wrapper, put_together, take_apart
 from jaxaot.facade.tensor import Tensor, wrap_array
 
+NOT_DIFFERENTIATED = (
+    "One of the differentiated Tensors does not require grad. Before the computation, write `x.requires_grad_()`."
+)
+
+
+def no_path(index: int) -> NoGradPathError:
+    """Returns the error for a tensor, by its position, from which no gradient flows anywhere."""
+    return NoGradPathError(
+        f"element {index} of tensors does not require grad and does not have a grad_fn. It has to depend on a tensor "
+        "with `requires_grad=True`; what is computed by `.detach()`, in `ja.no_grad()`, or on arrays of JAX does not."
+    )
+
 
 def carried(value: Any) -> Iterator[Tensor]:
     """Yields the tensors through which gradients of a tensor flow: itself, if it is no wrapper."""
@@ -122,7 +134,7 @@ def opened_roots(tensors: Sequence[Any], gradients: Sequence[Any] | None) -> tup
         pairs = [(x, None) for x in carried(tensor)] if gradient is None else pairs_with(tensor, gradient)
         wanted = [(x, g) for x, g in pairs if x.requires_grad]
         if not wanted:
-            raise NoGradPathError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+            raise no_path(index)
         roots += wanted
     return [x for x, _ in roots], None if all(g is None for _, g in roots) else [g for _, g in roots]
 
@@ -137,6 +149,6 @@ def opened_inputs(tensors: Sequence[Any]) -> list[Any]:
     for tensor in tensors:
         leaves = [tensor] if not is_wrapper(tensor) else [x for x in carried(tensor) if x.requires_grad]
         if not leaves:
-            raise AutogradError("One of the differentiated Tensors does not require grad")
+            raise AutogradError(NOT_DIFFERENTIATED)
         found.update((id(x), x) for x in leaves)
     return list(found.values())

@@ -52,7 +52,8 @@ def refuse_other_settings(settings: Any) -> None:
     if changed:
         raise SettingsChangedError(
             f"This program was compiled under other settings of JAX: {', '.join(changed)}. They decided its types and "
-            "precision, so trace and compile it again under these."
+            "precision. Trace and compile it again under these, `ja.trace(fn, *args)`. Or write `ja.compile(fn)`, "
+            "which does so by itself."
         )
 
 

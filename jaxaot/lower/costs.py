@@ -18,7 +18,7 @@ from jaxaot.errors import CompilerError
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import TARGETS, eqn_picoseconds, target_in_use
 from jaxaot.ir.walk import short_aval, variables
-from jaxaot.settings import Config
+from jaxaot.settings import Config, check_values_of
 
 _MAX_MEASURED = 4096
 _REPEATS = 5
@@ -34,16 +34,26 @@ def cost_of(costs: str) -> Callable[[Any], int]:
     Raises:
       CompilerError: If it is none of these.
     """
+    check_costs(costs)
     if costs == "measured":
         return measured_picoseconds
-    if costs == "roofline":
-        return functools.partial(eqn_picoseconds, target=target_in_use())
-    if costs not in TARGETS:
+    return functools.partial(eqn_picoseconds, target=target_in_use() if costs == "roofline" else TARGETS[costs])
+
+
+def check_costs(costs: str) -> None:
+    """Raises unless there are such costs.
+
+    Raises:
+      CompilerError: If there are none.
+    """
+    if costs not in ("measured", "roofline", *TARGETS):
         raise CompilerError(
             f"There are no costs {costs!r}. Write `ja.config(costs=…)` with 'roofline' for the device in use, "
             f"'measured', or a device: {', '.join(TARGETS)}."
         )
-    return functools.partial(eqn_picoseconds, target=TARGETS[costs])
+
+
+check_values_of("costs", check_costs)
 
 
 def cut_options(settings: Config) -> dict[str, Any]:

@@ -24,6 +24,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot import settings as config
+from jaxaot._frames import without_own_frames
 from jaxaot._jax import as_one_call, is_outermost, is_tracer, jaxpr_as_fun, needs_lowering
 from jaxaot._logs import logger_of
 from jaxaot._typing import ClosedJaxpr
@@ -522,31 +523,34 @@ class Jitted(Generic[P, R]):
         return version
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        if not is_outermost():
-            refuse_cycles((args, kwargs), "The arguments")
-            if self._objects.are_in((args, kwargs)):  # `jax.jit` would drop what the function changes in them
-                return self._fn(*args, **kwargs)
-            return self._inside(*args, **kwargs)
-        if self._made_of_objects is not None and self._objects.are_in((args, kwargs)):
-            return self._made_of_objects(*args, **kwargs)
-        settings, version = self._latest
-        if settings is not config.get():
-            refuse_cycles((args, kwargs), "The arguments")  # once: each call would take longer by it
-            version = self._current()
-        found = None
         try:
-            return version.run(*args, **kwargs)
-        except (_AnotherWay, _IsMeasured) as ended:  # which holds the frames that it was raised through
-            found = ended.found if isinstance(ended, _AnotherWay) else ended.asked
-        except (_HasObjects, TypeError):  # JAX may know no such objects
-            if not self._objects.are_in((args, kwargs)):
+            if not is_outermost():
+                refuse_cycles((args, kwargs), "The arguments")
+                if self._objects.are_in((args, kwargs)):  # `jax.jit` would drop what the function changes in them
+                    return self._fn(*args, **kwargs)
+                return self._inside(*args, **kwargs)
+            if self._made_of_objects is not None and self._objects.are_in((args, kwargs)):
+                return self._made_of_objects(*args, **kwargs)
+            settings, version = self._latest
+            if settings is not config.get():
+                refuse_cycles((args, kwargs), "The arguments")  # once: each call would take longer by it
+                version = self._current()
+            found = None
+            try:
+                return version.run(*args, **kwargs)
+            except (_AnotherWay, _IsMeasured) as ended:  # which holds the frames that it was raised through
+                found = ended.found if isinstance(ended, _AnotherWay) else ended.asked
+            except (_HasObjects, TypeError):  # JAX may know no such objects
+                if not self._objects.are_in((args, kwargs)):
+                    raise
+            except RuntimeError as error:
+                self._objects.explain_deleted(error, self._fn, args, kwargs)
                 raise
-        except RuntimeError as error:
-            self._objects.explain_deleted(error, self._fn, args, kwargs)
-            raise
-        if found is not None:
-            return version.run_other(found, args, kwargs)
-        return self._of_objects()(*args, **kwargs)
+            if found is not None:
+                return version.run_other(found, args, kwargs)
+            return self._of_objects()(*args, **kwargs)
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
     def _of_objects(self) -> OfObjects:
         if self._made_of_objects is None:
@@ -573,6 +577,12 @@ class Jitted(Generic[P, R]):
 
     def _staged(self, method: str, args: Any, kwargs: Any) -> Any:
         """Returns the result of a method of the function that `jax.jit` made for the place of the call."""
+        try:
+            return self._stage_of(method, args, kwargs)
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
+
+    def _stage_of(self, method: str, args: Any, kwargs: Any) -> Any:
         refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
             graph = self._of_objects().graph_of(args, kwargs).graph
@@ -604,9 +614,12 @@ class Jitted(Generic[P, R]):
         from jaxaot.lower.explain import OfCall, jitted_report  # which nothing else needs
 
         refuse_cycles((args, kwargs), "The arguments")
-        if self._objects.are_in((args, kwargs)):
-            return jitted_report(self._name, self._of_objects().graph_of(args, kwargs), self._options)
-        return jitted_report(self._name, OfCall(self._inside.trace(*args, **kwargs).jaxpr), self._options)
+        try:
+            if self._objects.are_in((args, kwargs)):
+                return jitted_report(self._name, self._of_objects().graph_of(args, kwargs), self._options)
+            return jitted_report(self._name, OfCall(self._inside.trace(*args, **kwargs).jaxpr), self._options)
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
     def explain_cache(self) -> CacheReport:
         """Returns what became in `cache_dir` of each graph of the function: hits, misses and bypasses, and why.

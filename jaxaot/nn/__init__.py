@@ -37,4 +37,4 @@ if not TYPE_CHECKING:  # else any name would do for a type checker
 def __dir__() -> list[str]:
     modules = _importlib.import_module("jaxaot.nn.modules")
     classes = [name for name, value in vars(modules).items() if isinstance(value, type) and not name.startswith("_")]
-    return sorted([*classes, "functional", "init", "utils"])
+    return sorted([*classes, "from_nnx", "functional", "init", "utils"])

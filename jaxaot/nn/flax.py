@@ -95,6 +95,9 @@ class NnxKind(CellKind):
                 found.append((name, isinstance(variable, self._nnx.Param)))
         return found
 
+    def paths(self, structure: Any) -> Sequence[tuple[Any, ...]]:
+        return structure[1]
+
     def put_together(self, structure: Any, arrays: Sequence[Any]) -> Sequence[Any]:
         graph, paths, tree = structure
         variables = jax.tree.unflatten(tree, arrays)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jaxaot.errors import MissingMethodError, OptionError, StateDictError, TensorTypeError, TensorValueError
+from jaxaot.facade.cells import kind_of
 from jaxaot.facade.create import as_tensor
 from jaxaot.facade.grad import recording
 from jaxaot.facade.methods import FUNCTIONS
@@ -68,6 +69,16 @@ def listed(params: Any) -> list[dict[str, Any]]:
             "params argument given to the optimizer should be an iterable of Tensors or dicts, but got a tensor. Write "
             "`[w]`."
         )
+    if not isinstance(params, Iterable):
+        name = type(params).__name__
+        words = (
+            "Write `net = ja.nn.from_nnx(module)`, and pass `net.parameters()`."
+            if kind_of(params) is not None
+            else "Pass `model.parameters()`."
+        )
+        raise TensorTypeError(
+            f"params argument given to the optimizer should be an iterable of Tensors, and a {name} was given. {words}"
+        )
     found = list(params)
     if not found:
         raise TensorValueError("optimizer got an empty parameter list. Pass `model.parameters()`.")
@@ -100,7 +111,10 @@ def completed(given: Any, defaults: Mapping[str, Any], others: Iterable[Mapping[
     named = params if is_named else [("", parameter) for parameter in params]
     for _, parameter in named:
         if not isinstance(parameter, Tensor):
-            raise TensorTypeError(f"optimizer can only optimize Tensors, but one of the params is {type(parameter)}")
+            raise TensorTypeError(
+                f"optimizer can only optimize Tensors, but one of the params is {type(parameter)}. Make a parameter of "
+                "an array: `ja.nn.Parameter(array)`."
+            )
     # of a tensor that is made of inner tensors, those that carry gradients
     named = [(name, inner) for name, parameter in named for inner in carried(parameter)]
     params = [parameter for _, parameter in named]

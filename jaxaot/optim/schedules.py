@@ -12,7 +12,10 @@ from jaxaot.optim.rules.optimizer import Optimizer
 def check_optimizer(optimizer: object) -> None:
     """Raises unless it is an optimizer."""
     if not isinstance(optimizer, Optimizer):
-        raise TensorTypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        raise TensorTypeError(
+            f"{type(optimizer).__name__} is not an Optimizer. Write `StepLR(optimizer, …)` with an optimizer of "
+            "`ja.optim`; schedules of optax belong into the transformation for `ja.optim.from_optax`."
+        )
 
 
 def check(condition: bool, words: str) -> None:

@@ -27,6 +27,7 @@ from jaxaot.partition.ilp import Part, least_cost
 from jaxaot.partition.network import Network
 from jaxaot.partition.problem import FORBIDDEN, Problem, Solution
 from jaxaot.partition.solve import NoCut
+from jaxaot.settings import check_values_of
 
 _UNITS = {"b": 1, "": 1}
 _UNITS |= {f"{prefix}b": 1000 ** (power + 1) for power, prefix in enumerate("kmgtpe")}
@@ -175,6 +176,9 @@ def check_budget(budget: float | str | None) -> None:
     """
     if budget is not None and parse_fit(budget) is None:
         parse_budget(budget, 0)
+
+
+check_values_of("memory_budget", check_budget)
 
 
 @immutable

@@ -18,6 +18,7 @@ from jaxaot._typing import Eqn
 from jaxaot._util import signature_of
 from jaxaot.errors import PolicyError
 from jaxaot.ir.primitives import Kind, is_pure, kind
+from jaxaot.settings import check_values_of
 
 
 class Choice(enum.Enum):
@@ -244,6 +245,9 @@ def get_policy(policy: str | Policy) -> Policy:
             "a function from an equation to `Choice.SAVE`, `Choice.RECOMPUTE` or `Choice.EITHER`."
         )
     return _policies[policy]
+
+
+check_values_of("policy", get_policy)
 
 
 def region_policy(policy: str | Callable[..., Any] | None, memory_budget: float | str | None) -> Policy:

@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import jax
 
+from jaxaot._frames import without_own_frames
 from jaxaot.facade.bad_arguments import deleted_arrays_named
 from jaxaot.lower.static import refuse_cycles
 from jaxaot.rematerialize.remat import refuse_tensors, rematerialize
@@ -78,7 +79,10 @@ def _of_arrays(derivative: Callable[..., Any], fn: Callable[..., Any]) -> Callab
     def call(*args: object, **kwargs: Any) -> Any:
         refuse_cycles((args, kwargs), "The arguments")
         refuse_tensors(jax.tree.leaves((args, kwargs)), fn)
-        with deleted_arrays_named(fn, args, kwargs):
-            return derivative(*args, **kwargs)
+        try:
+            with deleted_arrays_named(fn, args, kwargs):
+                return derivative(*args, **kwargs)
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
     return call

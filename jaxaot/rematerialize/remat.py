@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import settings as config
+from jaxaot._frames import without_own_frames
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
 from jaxaot._typing import PyTreeDef
 from jaxaot._util import KeptWith
@@ -197,14 +198,16 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
     def asked_budget() -> float | str | None:
         return config.get().memory_budget if memory_budget is None else memory_budget
 
-    def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any], budget: Any) -> tuple[Graph, _Leaves]:
+    def taken_apart(
+        args: tuple[Any, ...], kwargs: dict[str, Any], budget: Any, takes_types: bool = False
+    ) -> tuple[Graph, _Leaves]:
         """Returns the graph for some arguments at a budget, and what these lead to."""
         marked = static.mark(args, kwargs)
         refuse_cycles(marked, "The arguments")
         cells = Cells.among(marked)
         leaves, tree = jax.tree.flatten(marked, is_leaf=is_leaf)
         refuse_tensors(leaves, given)
-        sorts = tuple(_sort_of(leaf, options.traces_ints) for leaf in leaves)
+        sorts = tuple(_sort_of(leaf, options.traces_ints, takes_types) for leaf in leaves)
         values = [_as_array(x) for x, sort in zip(leaves, sorts, strict=True) if sort is _Sort.ARRAY]
         statics = [x for x, sort in zip(leaves, sorts, strict=True) if sort is _Sort.STATIC]
 
@@ -227,7 +230,9 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
             graph = graph_of(given, flat, [*cells.arrays, *values], key)
         except (TypeError, IndexError) as error:
             static.explain(error, args, kwargs)
-            raise
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
         return graph, _Leaves(cells, values, sorts)
 
     @functools.wraps(fn)
@@ -250,12 +255,14 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
     def partition(*args: object, **kwargs: Any) -> Partition:
         """Returns what a gradient with respect to the first argument saves and recomputes; nothing is run.
 
+        Arrays among the arguments may be described, by `jax.ShapeDtypeStruct`.
+
         Raises:
           NotDifferentiableError: If no gradient flows to the first argument.
           PolicyError: If the policy returns nonsense.
           BudgetError: If the budget cannot be met.
         """
-        graph, leaves = taken_apart(args, kwargs, asked_budget())
+        graph, leaves = taken_apart(args, kwargs, asked_budget(), takes_types=True)
         first = jax.tree.leaves(args[:1], is_leaf=is_leaf)
         places = [len(graph.closed_over) + i for i in leaves.places_of(len(first))]
         perturbed = tuple(i for i in places if jnp.issubdtype(graph.call.graph.in_avals[i].dtype, jnp.inexact))
@@ -416,9 +423,11 @@ def refuse_tensors(leaves: Sequence[Any], fn: Callable[..., Any]) -> None:
         )
 
 
-def _sort_of(leaf: object, traces_ints: bool) -> _Sort:
+def _sort_of(leaf: object, traces_ints: bool, takes_types: bool) -> _Sort:
     if kind_of(leaf) is not None:
         return _Sort.OBJECT
+    if takes_types and isinstance(leaf, jax.ShapeDtypeStruct):
+        return _Sort.ARRAY
     if isinstance(leaf, _ARRAYS) or (traces_ints and type(leaf) is int) or hasattr(leaf, "__jax_array__"):
         return _Sort.ARRAY
     return _Sort.STATIC
@@ -426,4 +435,4 @@ def _sort_of(leaf: object, traces_ints: bool) -> _Sort:
 
 def _as_array(leaf: object) -> Any:
     """Returns a leaf as what JAX takes."""
-    return leaf if isinstance(leaf, (*_ARRAYS, int)) else leaf.__jax_array__()
+    return leaf if isinstance(leaf, (*_ARRAYS, int, jax.ShapeDtypeStruct)) else leaf.__jax_array__()

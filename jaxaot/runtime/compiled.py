@@ -90,6 +90,12 @@ def _compiled(executable: Any) -> None:
         shared.prepare([jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in shared.jaxpr.in_avals])
 
 
+_OF_JAX = (
+    "This is an array of JAX and no tensor: a function of JAX or a module of flax returned it, and no gradient flows "
+    "through it. `ja.nn.from_nnx(module)` and `ja.autograd.jax_function(fn)` take tensors and return tensors."
+)
+
+
 class CompiledFunction(Generic[P, R]):
     """A function that is traced and compiled once for each kind of call.
 
@@ -175,6 +181,8 @@ class CompiledFunction(Generic[P, R]):
         try:
             return self._look_up(programs, args, kwargs)
         except Exception as error:
+            if isinstance(error, AttributeError) and isinstance(error.obj, jax.Array) and hasattr(Tensor, error.name):
+                error.add_note(_OF_JAX)
             raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
     def _look_up(self, programs: list[Program], args: Any, kwargs: Any) -> Any:

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._frames import without_own_frames
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.facade.create import from_jax
@@ -95,14 +96,17 @@ def call_on_tensors(transformed: Callable[..., Any], args: tuple[Any, ...], kwar
         isinstance(leaf, Tensor) and leaf.requires_grad for leaf in jax.tree.leaves((args, kwargs))
     )
     has_duals = state.dual is not None and state.dual.has_duals()
-    transformed = _without_other_duals(transformed)
-    if not is_recorded and not has_duals and (state.trace is None or is_within_func()):
-        try:
-            with refusing_recorded_reads():
-                return to_tensors(transformed(*to_arrays(args), **to_arrays(kwargs)))
-        except ReachesTape:
-            pass
-    return call_as_op(transformed, args, kwargs)
+    try:
+        transformed = _without_other_duals(transformed)
+        if not is_recorded and not has_duals and (state.trace is None or is_within_func()):
+            try:
+                with refusing_recorded_reads():
+                    return to_tensors(transformed(*to_arrays(args), **to_arrays(kwargs)))
+            except ReachesTape:
+                pass
+        return call_as_op(transformed, args, kwargs)
+    except Exception as error:
+        raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
 
 def _without_other_duals(transformed: Callable[..., Any]) -> Callable[..., Any]:

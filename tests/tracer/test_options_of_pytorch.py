@@ -21,6 +21,11 @@ def test_a_decorator_takes_them_too():
         ja.compile(mode="fastest")(lambda x: x)
 
 
+def test_a_function_may_ask_whether_it_is_traced():
+    fn = lambda x: x * (2 if ja.compiler.is_compiling() else 1)
+    assert (fn(ja.ones(1)).item(), ja.compile(fn)(ja.ones(1)).item()) == (1, 2)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [

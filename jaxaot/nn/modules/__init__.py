@@ -85,6 +85,8 @@ from jaxaot.nn.modules.norms import InstanceNorm3d as InstanceNorm3d
 from jaxaot.nn.modules.norms import LayerNorm as LayerNorm
 from jaxaot.nn.modules.norms import LocalResponseNorm as LocalResponseNorm
 from jaxaot.nn.modules.norms import RMSNorm as RMSNorm
+from jaxaot.nn.modules.of_nnx import FromNnx as FromNnx
+from jaxaot.nn.modules.of_nnx import from_nnx as from_nnx
 from jaxaot.nn.modules.padding import CircularPad1d as CircularPad1d
 from jaxaot.nn.modules.padding import CircularPad2d as CircularPad2d
 from jaxaot.nn.modules.padding import CircularPad3d as CircularPad3d

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from jaxaot.errors import TensorTypeError
 from jaxaot.facade.tensor import Tensor
 from jaxaot.optim.rules.optimizer import Optimizer
 from jaxaot.optim.transformed import Transformed
@@ -49,4 +50,9 @@ def from_optax(transformation: Any, params: Iterable[Any] | Mapping[str, Tensor]
       params: Tensors, pairs of name and tensor, or a dict. The transformation is given a list, or a dict by name.
         A parameter without a gradient counts as one whose gradient is zero.
     """
+    if not hasattr(transformation, "init") or not hasattr(transformation, "update"):
+        raise TensorTypeError(
+            f"`ja.optim.from_optax` takes a transformation of optax first, and was given a "
+            f"{type(transformation).__name__}. Write `ja.optim.from_optax(optax.adam(1e-3), model.parameters())`."
+        )
     return OptaxOptimizer(transformation, params)

@@ -1,0 +1,65 @@
+"""Writes docs/benchmarks.md from the results in benchmarks/results: `python tools/benchmarks_page.py`.
+
+A result is what a benchmark wrote with `--json`: each round of each contestant, the command, the day and the machine.
+The page holds no other number.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+from typing import Any
+
+ROOT = pathlib.Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.runner import Result, Timing, seconds_text  # noqa: E402
+
+FOLDER, PAGE = ROOT / "benchmarks" / "results", ROOT / "docs" / "benchmarks.md"
+
+HEAD = """# Benchmarks
+
+`python tools/benchmarks_page.py` writes this page from [benchmarks/results](../benchmarks/README.md), which holds every
+round of every contestant. Contestants take turns, and ratios are formed within a round: above 1 is slower than the
+baseline. Shown are medians, and quartiles in brackets. [speed.md](speed.md) and [passes.md](passes.md) say what the
+figures mean, with more models.
+"""
+
+
+def as_result(read: dict[str, Any]) -> Result:
+    """Returns a case as the runner holds it."""
+    timings = tuple(Timing(timing["name"], tuple(timing["rounds"])) for timing in read["timings"])
+    return Result(read["case"], read["baseline"], timings)
+
+
+def section(record: dict[str, Any]) -> str:
+    """Returns a result as a section: what was run, where, and a table."""
+    machine = dict(record["machine"])
+    where = f"{machine.pop('cores')} cores of {machine.pop('cpu')}"
+    if "device" in machine:
+        where += f", device {machine.pop('device')}"
+    where += "".join(f", {name} {version}" for name, version in machine.items())
+    lines = [f"## {record['title']}", "", f"`{record['command']}`, {record['day']}, {where}.", ""]
+    lines += ["| case | contestant | least | median | ratio to the baseline |", "| --- | --- | --: | --: | --: |"]
+    for result in map(as_result, record["results"]):
+        baseline = result.find(result.baseline)
+        for place, timing in enumerate(result.timings):
+            least, _, middle, _ = timing.quartiles()
+            ratio = "baseline"
+            if timing is not baseline:
+                low, half, high = timing.ratios_to(baseline)
+                ratio = f"{half:.2f} ({low:.2f}–{high:.2f})"
+            case = result.case if place == 0 else ""
+            lines.append(f"| {case} | {timing.name} | {seconds_text(least)} | {seconds_text(middle)} | {ratio} |")
+    return "\n".join(lines)
+
+
+def page(folder: pathlib.Path = FOLDER) -> str:
+    """Returns the page of all results in a folder."""
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+    return "\n".join([HEAD, *(section(record) + "\n" for record in records)])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
