@@ -4,8 +4,9 @@
 
 Each line is a way to run the same calls: programs, seconds of CPU time and of the clock for all calls, and the median
 time of a call whose size was seen before. `full` compares calls of the largest size, where nothing is padded: what the
-masks cost. `first` is what a new size costs, beside a cold compilation; `seen` what a call costs beyond its computation
-whose size was seen before, beside the plain call of an array that is padded already. Everything is compiled anew, so unset `JAX_COMPILATION_CACHE_DIR`.
+masks cost. `first` is what a new size costs in a known bucket, beside a cold compilation. `seen` is what a call costs
+whose size was seen before, beside the plain call of an array that is padded by hand. Everything is compiled anew, so
+unset `JAX_COMPILATION_CACHE_DIR`.
 """
 
 from __future__ import annotations
