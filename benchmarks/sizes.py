@@ -1,10 +1,12 @@
 """What sizes that change cost: a program for each, padding and masks by hand, and one program for many.
 
-    python -m benchmarks.sizes [gpt] [batch] [decode] [lstm] [tensors] [full] [--steps N] [--longest N]
+    python -m benchmarks.sizes [gpt] [batch] [decode] [lstm] [tensors] [full] [first] [seen] [--steps N] [--longest N]
 
 Each line is a way to run the same calls: programs, seconds of CPU time and of the clock for all calls, and the median
 time of a call whose size was seen before. `full` compares calls of the largest size, where nothing is padded: what the
-masks cost. Everything is compiled anew, so unset `JAX_COMPILATION_CACHE_DIR`.
+masks cost. `first` is what a new size costs in a known bucket, beside a cold compilation. `seen` is what a call costs
+whose size was seen before, beside the plain call of an array that is padded by hand. Everything is compiled anew, so
+unset `JAX_COMPILATION_CACHE_DIR`.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from jax import lax
 
 import jaxaot as ja
 from jaxaot.buckets.policy import read_buckets
+from jaxaot.lower.padding import padded
 
 RNG = np.random.default_rng(0)
 bucket_of = read_buckets("pow2").of
@@ -203,6 +206,131 @@ def full(steps: int, longest: int) -> None:
     print(f"  first call of another size of the bucket: {time.process_time() - start:.2f} s CPU")
 
 
+class Block(ja.nn.Module):
+    """A layer of attention and an MLP, on tensors."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        nn = ja.nn
+        self.before, self.between = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x: Any) -> Any:
+        b, t, d = x.shape
+        q, k, v = (y.reshape(b, t, 4, -1).transpose(1, 2) for y in self.qkv(self.before(x)).chunk(3, -1))
+        y = ja.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(y.transpose(1, 2).reshape(b, t, d))
+        return x + self.down(ja.nn.functional.gelu(self.up(self.between(x))))
+
+
+class Tokens(ja.nn.Module):
+    """A language model on tensors; it returns its loss."""
+
+    def __init__(self, n_layers: int, width: int, longest: int):
+        super().__init__()
+        self.words, self.places = ja.nn.Embedding(128, width), ja.nn.Embedding(longest, width)
+        self.blocks = ja.nn.ModuleList([Block(width) for _ in range(n_layers)])
+        self.norm = ja.nn.LayerNorm(width)
+
+    def forward(self, ids: Any) -> Any:
+        x = self.words(ids) + self.places(ja.arange(ids.shape[1]))
+        for block in self.blocks:
+            x = block(x)
+        logits = self.norm(x) @ self.words.weight.t()
+        return ja.nn.functional.cross_entropy(logits[:, :-1].reshape(-1, 128), ids[:, 1:].reshape(-1))
+
+
+def first(steps: int, longest: int) -> None:
+    """First calls of a new size in a known bucket, beside a cold compilation of the exact program."""
+    new = [longest - 7 * i - 3 for i in range(1, 4)]
+    print(f"first: CPU time of the first call of a size, 4 layers, lengths {new} in a bucket of {longest}")
+    model = GPT(4, 128, longest)
+    args: Any = model.start()
+    ids = {n: RNG.integers(0, model.words, (4, n)) for n in (*new, longest)}
+    bucket = untyped(ja.jit(model.step, dynamic={"ids": 1}, buckets=[longest]))
+    calls: dict[str, list[tuple[str, Callable[[int], Any]]]] = {}
+    exact = untyped(jax.jit(untyped(model.step)))
+    calls["a step of arrays"] = [
+        ("jax.jit", lambda n: exact(*args, ids[n])),
+        ("ja.jit(dynamic=...)", lambda n: bucket(*args, ids[n])),
+    ]
+    net = Tokens(4, 128, longest)
+    adam = ja.optim.AdamW(net.parameters(), lr=1e-3)
+
+    def loss(ids: Any) -> Any:
+        return net(ids)
+
+    def whole(ids: Any) -> Any:
+        adam.zero_grad()
+        value = net(ids)
+        value.backward()
+        adam.step()
+        return value.detach()
+
+    for title, fn, is_open in (("a loss of tensors, and backward", loss, True), ("a step of tensors", whole, False)):
+        calls[title] = []
+        for name, dynamic in (
+            ("ja.compile(dynamic=False)", False),
+            ("ja.compile(dynamic=...)", {"ids": {1: [longest]}}),
+        ):
+            made = untyped(ja.compile(fn, dynamic=dynamic))
+
+            def call(n: int, made: Any = made, is_open: bool = is_open) -> Any:
+                value = made(ja.tensor(ids[n]))
+                if is_open:
+                    value.backward()
+                return value.item()
+
+            calls[title].append((name, call))
+    for title, (cold, by_bucket) in calls.items():
+        by_bucket[1](longest)  # the program of the bucket
+        took = []
+        for name, call in (cold, by_bucket):
+            times = []
+            for n in new:
+                start = time.process_time()
+                jax.block_until_ready(call(n))
+                again = time.process_time()
+                jax.block_until_ready(call(n))
+                times.append(2 * again - start - time.process_time())
+            took.append(statistics.median(times))
+            print(f"  {title}, {name}: {', '.join(f'{t:.2f}' for t in times)} s", flush=True)
+        print(f"  {title}: {took[1] / took[0]:.2f} of a cold compilation", flush=True)
+
+
+def seen(steps: int, longest: int) -> None:
+    """Calls of a small function whose sizes were seen before, in turns of 50."""
+    arrays = {n: jnp.asarray(RNG.normal(size=(n, 4)).astype(np.float32)) for n in (13, 14, 15, 16)}
+    w = weights(4, 4)
+    fn = lambda w, x: (x @ w).sum()
+    plain, sized = untyped(ja.jit(fn)), untyped(ja.jit(fn, dynamic={"x": 0}))
+    compiled, at_sizes = untyped(ja.compile(fn, dynamic=False)), untyped(ja.compile(fn, dynamic={"x": 0}))
+    tensor, there = ja.from_jax(w), {n: ja.from_jax(x) for n, x in arrays.items()}
+    by_hand = lambda n: padded(arrays[n], (16, 4))
+    turns: dict[str, Callable[[int], Any]] = {
+        "ja.jit, padded by hand": lambda n: plain(w, by_hand(n)),
+        "ja.jit(dynamic=...)": lambda n: sized(w, arrays[n]),
+        "ja.compile, padded by hand": lambda n: compiled(tensor, by_hand(n)),
+        "ja.compile(dynamic=...)": lambda n: at_sizes(tensor, there[n]),
+    }
+    for sizes in ((13,), (13, 14, 15)):
+        took: dict[str, list[float]] = {name: [] for name in turns}
+        for turn in range(max(steps, 40) + 3):
+            for name, call in turns.items():
+                start = time.process_time()
+                for i in range(50):
+                    call(sizes[i % len(sizes)])
+                if turn >= 3:
+                    took[name].append((time.process_time() - start) / 50 * 1e6)
+        print(f"seen: CPU time of a call, sizes {sizes} in turn: median, fastest tenth")
+        for name, times in took.items():
+            print(
+                f"  {name:30} {statistics.median(times):7.1f} us {statistics.quantiles(times, n=10)[0]:7.1f} us",
+                flush=True,
+            )
+
+
 def tensors(steps: int, longest: int) -> None:
     """Training steps of a module on tensors, against PyTorch's where it is installed."""
     lengths = [int(n) for n in RNG.integers(3, longest + 1, steps)]
@@ -249,7 +377,16 @@ def _steps_of(lib: Any, compiled: Callable[..., Any]) -> tuple[Any, Callable[[in
     return made, step
 
 
-PARTS = {"gpt": gpt, "batch": batch, "decode": decode, "lstm": lstm, "tensors": tensors, "full": full}
+PARTS = {
+    "gpt": gpt,
+    "batch": batch,
+    "decode": decode,
+    "lstm": lstm,
+    "tensors": tensors,
+    "full": full,
+    "first": first,
+    "seen": seen,
+}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

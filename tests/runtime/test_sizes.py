@@ -539,3 +539,23 @@ def test_clearing_forgets_sizes():
     assert fn.n_programs == 0
     fn(ja.zeros(6, 2))
     assert fn.n_programs == 1
+
+
+def test_guards_of_each_size_imply_what_its_trace_relied_on():
+    def fn(x, y):
+        return (x.softmax(0) @ w) * y.sum() if x.shape[0] > 4 else x
+
+    w = ja.tensor(rows(3, 3), requires_grad=True)
+    with ja.config(validate_guards=True):
+        both = Both(fn, dynamic={"x": 0, "y": 0})
+        for n in (13, 15, 13):
+            both(lambda n=n: (ja.tensor(rows(n, 3)), ja.tensor(rows(n))), [w])
+    assert both.compiled.n_programs == 1
+
+
+def test_conditions_of_a_bucket_keep_a_size_from_it_that_they_do_not_hold_for():
+    fn = ja.compile(lambda x, y: x[1:].sum(0) + y[:-1].cumsum(0)[-1], dynamic={"x": 0, "y": 0})
+    for n, m in ((13, 13), (15, 15), (15, 13), (9, 16), (2, 2)):
+        x, y = ja.tensor(rows(n, 3)), ja.tensor(rows(m, 3))
+        same(fn(x, y), fn.fn(x, y))
+    assert 1 < fn.n_programs <= 5
