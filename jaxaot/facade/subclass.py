@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -405,6 +406,7 @@ def asks_classes(fn: Run) -> Any:
             return carry_out(op, args, kwargs)
         return fn(*args, **kwargs)
 
+    run.__signature__ = inspect.signature(fn)  # type: ignore[attr-defined]
     return run
 
 

@@ -367,9 +367,10 @@ def _check_captured(trace: _BodyTrace, what: str) -> None:
     if problems:
         listed = "\n".join(f"  - {problem}" for problem in problems)
         raise CapturedTensorChangedError(
-            f"{what} changed more of a tensor from outside than its values:\n{listed}\nWhether or how often it runs is only "
-            "known when the compiled graph runs, but what a tensor shows has to be known before. Values may be written (`x.copy_(new)`, `x[i] = v`, `x.grad.zero_()`, "
-            "`x.grad.add_(g)`); do the rest before or after, or to a tensor that is passed and returned."
+            f"{what} changed more of a tensor from outside than its values:\n{listed}\n"
+            "Whether or how often it runs is only known when the compiled graph runs, but what a tensor shows has to "
+            "be known before. Values may be written (`x.copy_(new)`, `x[i] = v`, `x.grad.zero_()`, `x.grad.add_(g)`); "
+            "do the rest before or after, or to a tensor that is passed and returned."
         )
 
 

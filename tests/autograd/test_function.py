@@ -11,9 +11,9 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.errors import (
-    CapturedTensorChangedError,
     AutogradError,
     BackwardTwiceError,
+    CapturedTensorChangedError,
     EagerOnlyError,
     FunctionResultError,
     LeafWriteError,

@@ -69,9 +69,9 @@ def test_a_class_that_a_process_does_not_have(tmp_path):
     ja.save(Scaled(ja.ones(1)), tmp_path / "x.safetensors")
     SUBCLASSES.remove(Scaled)
     try:
-        with pytest.raises(errors.ArchiveError, match="from tests.subclasses.test_protocol import Scaled"):
+        with pytest.raises(errors.ArchiveError, match=r"from tests\.subclasses\.test_protocol import Scaled"):
             ja.load(tmp_path / "fn.jaot")
-        with pytest.raises(errors.SavedFileError, match="from tests.subclasses.test_protocol import Scaled"):
+        with pytest.raises(errors.SavedFileError, match=r"from tests\.subclasses\.test_protocol import Scaled"):
             ja.load_state(tmp_path / "x.safetensors")
     finally:
         SUBCLASSES.add(Scaled)
@@ -83,8 +83,8 @@ def test_a_saved_state(tmp_path):
     labelled = Labelled([1.0])
     labelled.label = "x"
     state = {
-        "nested": TwoTensor(pair(2), pair(2)), "float8": Float8Tensor.quantize(ja.randn(3)), "layer": layer.state_dict(),
-        "int8": Int8Weight.quantize(ja.randn(2, 3)), "labelled": labelled,
+        "nested": TwoTensor(pair(2), pair(2)), "float8": Float8Tensor.quantize(ja.randn(3)),
+        "layer": layer.state_dict(), "int8": Int8Weight.quantize(ja.randn(2, 3)), "labelled": labelled,
     }  # fmt: skip
     ja.save(state, tmp_path / "state.safetensors")
     loaded = ja.load_state(tmp_path / "state.safetensors")
