@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import dataclasses
+import importlib
 import os
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -107,7 +108,6 @@ _default = Config(cache_dir=os.environ.get("JAXAOT_CACHE_DIR") or None)
 _kernels_differ = False  # whether some thread has, or had, settings under which eager kernels are others
 _when_kernels_differ: list[Callable[[], None]] = []
 _when_heaps_are_given_back: list[Callable[[], None]] = []
-_when_a_cache_is_set: list[Callable[[Config], None]] = []
 
 
 _checks: dict[str, Callable[[Any], object]] = {}
@@ -137,19 +137,11 @@ def when_heaps_are_given_back(callback: Callable[[], None]) -> Callable[[], None
     return callback
 
 
-def when_a_cache_is_set(callback: Callable[[Config], None]) -> Callable[[Config], None]:
-    """Has a function called with the settings whenever some with a `cache_dir` come in force; now, if they are."""
-    _when_a_cache_is_set.append(callback)
-    if get().cache_dir is not None:
-        callback(get())
-    return callback
-
-
 def _note(config: Config) -> Config:
     global _kernels_differ
-    if config.cache_dir is not None:
-        for note in _when_a_cache_is_set:
-            note(config)
+    if config.cache_dir is not None:  # by name: nothing else of the room is needed, nor without a directory this
+        keeper = importlib.import_module("jaxaot.lower.warm.executables")
+        keeper.keep_executables(config.cache_dir, config.cache_bytes)
     if not config.keep_heaps:
         for callback in _when_heaps_are_given_back:
             callback()
@@ -190,3 +182,6 @@ def set_globally(**settings: Any) -> None:
     """Replaces settings for the rest of the program, in every thread."""
     global _default
     _default = _note(_default.replace(**settings))
+
+
+_note(_default)  # the environment may name a directory

@@ -126,3 +126,38 @@ def test_the_import_brings_only_jax_and_the_standard_library():
     run = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, text=True, check=True)
     brought = set(run.stdout.split())
     assert "jaxaot" in brought and brought - sys.stdlib_module_names <= {"jax", "jaxaot"}
+
+
+LATER = """
+import sys
+import jaxaot as ja
+{}
+print(*sorted({{name for name in sys.modules if name.startswith("jaxaot.")}}))
+"""
+TENSORS = ("jaxaot.facade", "jaxaot.ops", "jaxaot.tape", "jaxaot.runtime")
+
+
+@pytest.mark.parametrize(
+    ("line", "absent"),
+    [
+        ("ja.config(donate=False), ja.float32, ja.errors", (*TENSORS, "jaxaot.lower", "jaxaot.partition")),
+        ("ja.jit(lambda x: x + 1)(1.0)", (*TENSORS, "jaxaot.report", "jaxaot.tracer", "jaxaot.joint")),
+        ("ja.zeros(3).relu_()", ("jaxaot.runtime", "jaxaot.tracer.trace", "jaxaot.archive", "jaxaot.profiling")),
+    ],
+)
+def test_what_is_not_used_is_not_loaded(line, absent):
+    run = subprocess.run([sys.executable, "-c", LATER.format(line)], capture_output=True, text=True, check=True)
+    loaded = run.stdout.split()
+    assert not [name for name in loaded if name.startswith(absent)]
+
+
+def test_a_name_first_asked_for_inside_a_trace_of_jax():
+    code = """
+import jax, jax.numpy as jnp, jaxaot as ja
+with jax.checking_leaks():
+    print(jax.jit(lambda x: ja.from_jax(x).relu().add_(1).jax())(jnp.ones(2)))
+print(ja.full((2,), 3.0).softmax(0).tolist(), ja.randn(2).shape)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == "[2. 2.] [0.5, 0.5] torch.Size([2])".replace("torch.", "ja.").split()

@@ -23,10 +23,11 @@ from jaxaot.cli import main
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.check import evaluate
 from jaxaot.lower.executable import Executable
-from jaxaot.lower.warm.digest import NotCacheable, graph_digest
+from jaxaot.lower.warm.digest import NotCacheable, graph_digest, surroundings
 from jaxaot.lower.warm.entry import decode, encode
 from jaxaot.lower.warm.folder import Folder
 from jaxaot.lower.warm.packed import pack, unpack
+from jaxaot.partition.policies import Choice
 from jaxaot.passes.pipeline import register_pass
 from tests.laws import graphs
 from tests.seeds import seeds
@@ -181,10 +182,10 @@ def test_a_hit_makes_no_joint_graph_and_cuts_nothing(folder, monkeypatch, machin
     assert set(outcomes(compiled.explain_cache())) == {"hit"} and joints.n == 0
     np.testing.assert_array_equal(first, again)
     assert loss == same
-    np.testing.assert_allclose(again, loss_and_gradient(make_loss())[0], rtol=1e-4, atol=1e-5)
     plan = compiled.programs[0].partition.plan
     assert [value.name for value in plan.saved] == [v.name for v in compiled.programs[0].whole_partition.plan.saved]
     assert joints.n == 1, "its equations are made where someone asks for them"
+    np.testing.assert_allclose(again, loss_and_gradient(make_loss())[0], rtol=1e-4, atol=1e-5)
 
 
 def test_a_cut_that_was_found_can_be_differentiated_again_and_explained(folder):
@@ -235,9 +236,7 @@ def test_what_a_cut_depends_on_makes_another_key(folder):
     assert reason(policy="save_all").endswith("differs in: config")
     assert reason(settings={"passes": ("cse",)}).endswith("differs in: passes")
     assert reason(settings={"recompute_collectives": True}).endswith("differs in: config")
-    assert "policy `<lambda>` is not jaxaot's own" in reason(policy=lambda eqn: ja.policies.Choice.EITHER).replace(
-        "test_what_a_cut_depends_on_makes_another_key.<locals>.", ""
-    )
+    assert "<lambda>` is not jaxaot's own and has no `cache_key`" in reason(policy=lambda eqn: Choice.EITHER)
 
 
 def test_a_rule_of_the_users_is_part_of_what_a_function_computes(folder):
@@ -325,6 +324,23 @@ def test_what_else_the_passes_depend_on_makes_another_key(folder, monkeypatch):
     monkeypatch.setattr("jaxaot.lower.warm.ways.surroundings", lambda: (("jaxaot", "another"),))
     assert "jaxaot" in reason()
     assert "of these types" in run(make_step(), X[:512], W, cache_dir=folder)[1][0].reason
+
+
+def test_another_version_or_processor_is_a_miss_that_says_so(folder, monkeypatch):
+    def reasons():
+        compiled = loss_and_gradient(make_loss(), settings={"cache_dir": folder})[1]
+        return [event.reason for event in compiled.explain_cache()]
+
+    reasons()
+    assert reasons() == ["", "", ""]
+    monkeypatch.setattr(jax, "__version__", "0.99.0")
+    assert all(reason.endswith("differs in: versions") for reason in reasons())
+    monkeypatch.undo()
+    assert reasons() == ["", "", ""]
+    here = dict(surroundings())
+    other = tuple({**here, "processor": "another 1234 of x86_64"}.items())
+    monkeypatch.setattr("jaxaot.lower.warm.ways.surroundings", lambda: other)
+    assert all(reason.endswith("differs in: processor") for reason in reasons())
 
 
 def test_constants_and_parameters_count_by_content():
@@ -548,10 +564,13 @@ PROCESS = """
     def step(x, w):
         return w - 0.1 * jax.grad(lambda w: jnp.tanh(jnp.tanh(x @ w) @ w).sum())(w)
 
-    jitted = ja.jit(step)
+    jitted, w = ja.jit(step), ja.ones(32, 32, requires_grad=True)
+    loss = ja.compile(lambda x: (x @ w).tanh().sum())
     with using(n_cores=1, cached_bytes=0):
         print(float(jitted(jnp.ones((64, 32)), jnp.eye(32)).sum()))
-    print(*(event.outcome for event in jitted.explain_cache()))
+        loss(ja.ones(64, 32)).backward()
+    print(*(event.outcome for event in (*jitted.explain_cache(), *loss.explain_cache())))
+    print(*("scipy.linalg" in sys.modules, w.grad.sum().item() > 0))
 """
 
 
@@ -569,10 +588,10 @@ def test_two_processes_at_once_on_an_empty_directory(tmp_path):
         return out.split()
 
     first, second = [ended(process) for process in [start(), start()]]
-    assert first[0] == second[0] and first[1] in ("miss", "hit") and second[1] in ("miss", "hit")
-    assert len(list((tmp_path / "warm").glob("*.warm"))) == 1
+    assert first[0] == second[0] and {*first[1:5], *second[1:5]} <= {"miss", "hit"}
+    assert len(list((tmp_path / "warm").glob("*.warm"))) == 4
     assert not list((tmp_path / "warm").glob(".writing*"))
-    assert ended(start()) == [first[0], "hit"]
+    assert ended(start()) == [first[0], "hit", "hit", "hit", "hit", "False", "True"]
     assert any((tmp_path / "warm" / "executables").iterdir()), "JAX keeps what XLA compiled"
 
 

@@ -19,8 +19,9 @@ from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
 from jaxaot.lower.warm.digest import NotCacheable, content_digest, graph_digest
 from jaxaot.lower.warm.entry import Entry
 from jaxaot.lower.warm.events import CacheEvent
+from jaxaot.lower.warm.folder import folder_of
 from jaxaot.lower.warm.kept import Cut, KeptGraph, worth_tuning
-from jaxaot.lower.warm.ways import Blobs, Place, bypassed, folder_of, imported, key_of, with_cache_of_now
+from jaxaot.lower.warm.ways import Blobs, Place, bypassed, imported, key_of, with_cache_of_now
 from jaxaot.partition.policies import get_policy
 from jaxaot.passes.pipeline import foreign_passes, joint_passes
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, RecomputedValue, SavedValue, SavePlan, TapePlan
@@ -121,7 +122,9 @@ def _named(thing: Any, what: str) -> str:
         return f"{module}.{label}"
     if dataclasses.is_dataclass(function) and type(function).__module__.startswith("jaxaot."):
         return content_digest(function, what)
-    raise NotCacheable(f"{what} `{label or thing!r}` is not jaxaot's own and has no `cache_key`, a text that names it")
+    raise NotCacheable(
+        f"{what} `{label or repr(thing)}` is not jaxaot's own and has no `cache_key`, a text that names it"
+    )
 
 
 def _hooks(pair: Any) -> Any:
@@ -203,8 +206,10 @@ def _read(entry: Entry, cut: Callable[[], Cut]) -> Cut:
     whole = KeptGraph(_avals(joint["in"]), _avals(joint["out"]), "", lambda: again().partition.joint.jaxpr)
     roles = _value(manifest["in_roles"]), _value(manifest["out_roles"])
     stages = JointGraph(whole, *roles, tuple(manifest["zero_gradients"]))
-    partition = Partition(stages, forward, backward, _value(manifest["plan"]))
-    return Cut(partition, forward, backward, _value(manifest["tape"]), lambda: again().partition)
+    plan, tape = _value(manifest["plan"]), _value(manifest["tape"])
+    if not (isinstance(plan, SavePlan) and isinstance(tape, TapePlan)):
+        raise ValueError("other plans")
+    return Cut(Partition(stages, forward, backward, plan), forward, backward, tape, lambda: again().partition)
 
 
 class _Once:

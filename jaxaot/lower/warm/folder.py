@@ -7,6 +7,7 @@ or one that others may write to, is refused; files are read without following li
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import stat
 from collections.abc import Iterator
@@ -126,3 +127,9 @@ def _why_foreign(found: os.stat_result) -> str | None:
     if hasattr(os, "geteuid") and found.st_mode & 0o022:
         return f"others may write to it, its mode is {stat.S_IMODE(found.st_mode):o}"
     return None
+
+
+@functools.lru_cache(maxsize=16)
+def folder_of(path: str, max_bytes: int) -> Folder:
+    """Returns a checked directory; it is checked once in a process."""
+    return Folder(path, max_bytes)

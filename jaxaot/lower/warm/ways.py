@@ -6,7 +6,6 @@ are made, the same bytes are what XLA compiles, so that JAX's cache of executabl
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -25,12 +24,12 @@ from jaxaot.backend.cpu.memory.subprograms import Schedule, Subprogram
 from jaxaot.backend.cpu.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.backend.cpu.run import How, Way, choose_way
 from jaxaot.backend.cpu.tune import Tuned
-from jaxaot.errors import CacheBypassError, CacheFolderError
+from jaxaot.errors import CacheBypassError
 from jaxaot.lower.cache_key import Component, cache_key_of_digest
 from jaxaot.lower.warm.digest import NotCacheable, graph_digest, surroundings
 from jaxaot.lower.warm.entry import Entry, decode, encode
 from jaxaot.lower.warm.events import CacheEvent
-from jaxaot.lower.warm.folder import EXECUTABLES, SUFFIX, Folder
+from jaxaot.lower.warm.folder import SUFFIX, Folder, folder_of
 from jaxaot.lower.warm.kept import KeptGraph, made, worth_tuning
 from jaxaot.passes.pipeline import foreign_passes
 from jaxaot.settings import Config
@@ -140,25 +139,6 @@ def bypassed(make: Callable[[], T], note: Any, name: str, reason: str, settings:
         )
     note(CacheEvent(name, "bypass", reason))
     return make()
-
-
-@functools.lru_cache(maxsize=16)
-def folder_of(path: str, max_bytes: int) -> Folder:
-    """Returns a checked directory; it is checked once in a process."""
-    return Folder(path, max_bytes)
-
-
-@config.when_a_cache_is_set
-def keep_executables(settings: Config) -> None:
-    """Has JAX keep what XLA compiles, from now on, in a directory beside, unless the user has one for it."""
-    assert settings.cache_dir is not None, "a directory is set"
-    try:
-        folder = folder_of(os.fspath(settings.cache_dir), settings.cache_bytes)
-    except CacheFolderError:  # as it may be set by the environment, the first graph that looks for it says so
-        return
-    if jax.config.jax_compilation_cache_dir is None:
-        jax.config.update("jax_compilation_cache_dir", str(folder.path / EXECUTABLES))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------
