@@ -152,5 +152,6 @@ def gated():
 
 
 MODELS = [
-    mlp, gated, convolutions, attention, tied, weight_normed, quantized, recurrent, transformer, of_nnx, of_linen, scanned,
+    mlp, gated, convolutions, attention, tied, weight_normed, quantized, recurrent, transformer, of_nnx, of_linen,
+    scanned,
 ]  # fmt: skip
