@@ -10,6 +10,8 @@ import pytest
 import jaxaot as ja
 from tests.archive.test_calls import check_alike
 from tests.archive.test_files import NONSENSE, places, rewritten
+from tests.laws.test_random_sizes import make_program
+from tests.runtime.sized import rows
 
 OLD = pathlib.Path(__file__).parents[1] / "data" / "format2.jaxaot"
 
@@ -230,3 +232,35 @@ def test_an_archive_of_format_2_loads():
         loss = loaded(ja.ones(n, 3))
         loss.backward()
         assert loss.item() == 6 * n and w.grad.tolist() == [n] * 3
+
+
+def check_random_program(seed: int, folder: pathlib.Path) -> None:
+    """Saves and loads a random function of the laws on sizes, and compares its calls at three sizes."""
+    body, _ = make_program(seed)
+    w, needs_grad = ja.tensor(rows(4, 4), requires_grad=True), bool(seed % 4)
+    fn, dim = lambda x, y: body(x, y, w), ja.Dim("n", min=13, max=15)
+    given = lambda n: (ja.tensor(rows(n, 4), requires_grad=needs_grad), ja.tensor(rows(n)))
+    path = folder / "f.jaxaot"
+    ja.export(fn, *given(14), dynamic_shapes=({0: dim}, {0: dim}), buckets=[16]).save(path)
+    loaded, compiled = ja.load(path), ja.compile(fn, dynamic=False)
+    mine = next(iter(loaded.parameters()), w)
+    for n in (13, 15, 13):
+        outcomes = []
+        for call, weight in ((compiled, w), (loaded, mine)):
+            ja.manual_seed(n)
+            x, y = given(n)
+            results, weight.grad = call(x, y), None
+            if wanted := [result.sum() for result in results if result.requires_grad]:
+                sum(wanted).backward()
+            outcomes.append([results, x, y, x.grad, weight.grad])
+        check_alike(*outcomes)
+
+
+def test_a_random_program(tmp_path):
+    check_random_program(1, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 40))
+def test_random_programs(seed, tmp_path):
+    check_random_program(seed, tmp_path)

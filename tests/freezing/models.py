@@ -136,6 +136,22 @@ def scanned():
     return fn, (jnp.ones((2, 6)),)
 
 
+class Gated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.bias = nn.RMSNorm(12), nn.Parameter(ja.randn(20))
+        self.gate, self.up, self.down = nn.Linear(12, 20, bias=False), nn.Linear(12, 20), nn.Linear(20, 12)
+
+    def forward(self, x):
+        y = self.norm(x)
+        return x + self.down(nn.functional.silu(self.gate(y) + self.bias) * self.up(y))
+
+
+def gated():
+    return nn.Sequential(Gated(), Gated()), (ja.randn(3, 12),)
+
+
 MODELS = [
-    mlp, convolutions, attention, tied, weight_normed, quantized, recurrent, transformer, of_nnx, of_linen, scanned,
+    mlp, gated, convolutions, attention, tied, weight_normed, quantized, recurrent, transformer, of_nnx, of_linen,
+    scanned,
 ]  # fmt: skip

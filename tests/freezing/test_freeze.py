@@ -82,6 +82,21 @@ def ways_to_change(model):
         model.to(ja.float64).to(ja.float32)
         model[4].bias.data = model[4].bias.data + 1
 
+    def by_copy():
+        with ja.no_grad():
+            model[0].weight.copy_(ja.randn(16, 12))
+
+    def by_set():
+        with ja.no_grad():
+            model[0].weight.set_(ja.randn(16, 12))
+
+    def through_a_tensor_on_its_storage():
+        flat = ja.empty(0).set_(model[0].weight.untyped_storage(), 0, (16 * 12,), (1,))
+        flat.add_(1)
+
+    def by_another_tensor_in_its_dict():
+        model[0]._parameters["weight"] = nn.Parameter(ja.randn(16, 12))
+
     return [value for name, value in locals().items() if name not in ("model", "first")]
 
 
@@ -90,7 +105,7 @@ def test_a_changed_parameter_is_noticed():
     model, args = mlp()
     frozen = ja.freeze(model, *args)
     changes = ways_to_change(model)
-    assert len(changes) == 10
+    assert len(changes) == 14
     for change in changes:
         before = values(frozen(*args))
         change()
@@ -124,6 +139,12 @@ def test_variables_of_nnx_and_arrays_of_linen_are_noticed():
     frozen = ja.freeze(model, *args)
     refusing = ja.freeze(model, *args, stale="refuse")
     model.head.kernel[...] = model.head.kernel[...] * 2
+    assert_close(frozen(*args), model(*args))
+    nnx.update(model, jax.tree.map(lambda value: value * 1.1, nnx.state(model, nnx.Param)))
+    assert_close(frozen(*args), model(*args))
+    model.norm.mean[...] += 1  # a statistic that is folded
+    assert_close(frozen(*args), model(*args))
+    model.head = nnx.Linear(8, 4, rngs=nnx.Rngs(1))
     assert_close(frozen(*args), model(*args))
     with pytest.raises(errors.StaleWeightsError, match=r"head\.kernel"):
         refusing(*args)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from tests.archive.roundtrip import archived
 from tests.laws.programs import Program, as_real, compare, generate, make_inputs, run
 
 torch = pytest.importorskip("torch")
@@ -30,14 +31,15 @@ def gradients(lib, tensors, leaves):
     return [np.zeros(tuple(leaf.shape)) if leaf.grad is None else leaf.grad.numpy() for leaf in leaves]
 
 
-def check(program: Program, *, compiled: bool) -> list[str]:
-    """Returns every difference between PyTorch and jaxaot on a program."""
+def check(program: Program, *, compiled: bool, saved: bool = False) -> list[str]:
+    """Returns every difference between PyTorch and jaxaot on a program, which is saved and loaded between if asked."""
     torch_inputs, torch_leaves = make_inputs(torch, program)
     expected_all = run(torch, program, torch_inputs)
     inputs, leaves = make_inputs(ja, program)
     if compiled:
         expected = [expected_all[i] for i in program.outputs]
-        fn = ja.compile(lambda *xs: [v[i] for v in [run(ja, program, list(xs))] for i in program.outputs])
+        body = lambda *xs: [v[i] for v in [run(ja, program, list(xs))] for i in program.outputs]
+        fn = archived(body, *inputs) if saved else ja.compile(body)
         actual = fn(*inputs)
         same = lambda xs, ys: [[k for k, x in enumerate(xs) if x is y] for y in ys]
         problems = compare([*torch_inputs, *expected], [*inputs, *actual])
@@ -58,12 +60,12 @@ def check(program: Program, *, compiled: bool) -> list[str]:
     return problems
 
 
-def check_chunk(start: int, *, grad: bool, compiled: bool) -> None:
+def check_chunk(start: int, *, grad: bool, compiled: bool, saved: bool = False) -> None:
     failures = []
     for seed in range(start, min(start + CHUNK, N_PROGRAMS)):
         program = generate(torch, seed, grad=grad)
         with jax.enable_x64(seed % 2 == 1):
-            problems = check(program, compiled=compiled)
+            problems = check(program, compiled=compiled, saved=saved)
         if problems:
             failures.append(f"seed {seed}:\n{program}\n" + "\n".join(problems))
     assert not failures, "\n\n".join(failures)
@@ -104,3 +106,10 @@ def test_compiled_gradients(start):
 @pytest.mark.parametrize("start", CHUNKS[:1])
 def test_compiled_gradients_in_subprograms(start, everything_is_large, everything_is_cut):
     check_chunk(start, grad=True, compiled=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", CHUNKS)
+@pytest.mark.parametrize("grad", [False, True])
+def test_programs_that_were_saved_and_loaded(start, grad):
+    check_chunk(start, grad=grad, compiled=True, saved=True)
