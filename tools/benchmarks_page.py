@@ -22,8 +22,9 @@ HEAD = """# Benchmarks
 
 `python tools/benchmarks_page.py` writes this page from [benchmarks/results](../benchmarks/README.md), which holds every
 round of every contestant. Contestants take turns, and ratios are formed within a round: above 1 is slower than the
-baseline. Shown are medians, and quartiles in brackets. [speed.md](speed.md) and [passes.md](passes.md) say what the
-figures mean, with more models.
+baseline. Shown are medians, and quartiles in brackets. Where other work ran on the machine, the section says so: ratios
+hold then, within their quartiles, and durations do not. [speed.md](speed.md) and [passes.md](passes.md) have more
+models, and say what the figures mean.
 """
 
 
@@ -40,7 +41,9 @@ def section(record: dict[str, Any]) -> str:
     if "device" in machine:
         where += f", device {machine.pop('device')}"
     where += "".join(f", {name} {version}" for name, version in machine.items())
-    lines = [f"## {record['title']}", "", f"`{record['command']}`, {record['day']}, {where}.", ""]
+    n_cores = record["machine"]["cores"]
+    busy = f"{record['load']:.0f} processes wanted its {n_cores} cores." if record["load"] > n_cores else ""
+    lines = [f"## {record['title']}", "", f"`{record['command']}`, on {record['day']}.", f"Machine: {where}. {busy}", ""]
     lines += ["| case | contestant | least | median | ratio to the baseline |", "| --- | --- | --: | --: | --: |"]
     for result in map(as_result, record["results"]):
         baseline = result.find(result.baseline)
