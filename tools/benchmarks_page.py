@@ -43,7 +43,13 @@ def section(record: dict[str, Any]) -> str:
     where += "".join(f", {name} {version}" for name, version in machine.items())
     n_cores = record["machine"]["cores"]
     busy = f"{record['load']:.0f} processes wanted its {n_cores} cores." if record["load"] > n_cores else ""
-    lines = [f"## {record['title']}", "", f"`{record['command']}`, on {record['day']}.", f"Machine: {where}. {busy}", ""]
+    lines = [
+        f"## {record['title']}",
+        "",
+        f"`{record['command']}`, on {record['day']}.",
+        f"Machine: {where}. {busy}",
+        "",
+    ]
     lines += ["| case | contestant | least | median | ratio to the baseline |", "| --- | --- | --: | --: | --: |"]
     for result in map(as_result, record["results"]):
         baseline = result.find(result.baseline)
