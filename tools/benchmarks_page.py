@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
+import textwrap
 from typing import Any
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -43,13 +44,8 @@ def section(record: dict[str, Any]) -> str:
     where += "".join(f", {name} {version}" for name, version in machine.items())
     n_cores = record["machine"]["cores"]
     busy = f"{record['load']:.0f} processes wanted its {n_cores} cores." if record["load"] > n_cores else ""
-    lines = [
-        f"## {record['title']}",
-        "",
-        f"`{record['command']}`, on {record['day']}.",
-        f"Machine: {where}. {busy}",
-        "",
-    ]
+    said = f"`{record['command']}`, on {record['day']}. Machine: {where}. {busy}"
+    lines = [f"## {record['title']}", "", textwrap.fill(said.strip(), 119, break_long_words=False), ""]
     lines += ["| case | contestant | least | median | ratio to the baseline |", "| --- | --- | --: | --: | --: |"]
     for result in map(as_result, record["results"]):
         baseline = result.find(result.baseline)

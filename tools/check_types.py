@@ -1,8 +1,8 @@
 """Checks what users' type checkers say of jaxaot: `python tools/check_types.py`, with pyright and mypy installed.
 
-Both read, in strict mode, the code of README.md, of the notebooks and of the examples, and `PROBE`, which is annotated and says what
-types are expected. What the code leaves unannotated of its own, and what JAX's types leave unknown, is no fault of
-jaxaot's and is not counted.
+Both read, in strict mode, the code of README.md, of the notebooks and of the examples, and `PROBE`, which is annotated
+and says what types are expected. What the code leaves unannotated of its own, and what JAX's types leave unknown, is no
+fault of jaxaot's and is not counted.
 """
 
 from __future__ import annotations
