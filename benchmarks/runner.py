@@ -187,7 +187,8 @@ def show_machine(console: Any) -> None:
 def write_json(path: pathlib.Path | None, **record: Any) -> None:
     """Writes a record and the machine, if there is a path; results with every round of every contestant."""
     if path is not None:
-        record = {"command": command(), "day": f"{datetime.date.today()}", "machine": machine(), **record}
+        when = {"day": f"{datetime.date.today()}", "load": os.getloadavg()[2]}
+        record = {"command": command(), **when, "machine": machine(), **record}
         path.write_text(json.dumps(record, indent=2, default=dataclasses.asdict), encoding="utf-8")
 
 

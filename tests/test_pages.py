@@ -109,6 +109,12 @@ def test_pictures_are_what_the_code_draws():
     assert set(stored) == set(pictures.PICTURES)
 
 
+def test_the_page_of_benchmarks_is_what_their_results_say():
+    written = tool("benchmarks_page")
+    assert written.PAGE.read_text() == written.page(), "run `python tools/benchmarks_page.py`"
+    assert "ratio to the baseline" in written.page()
+
+
 def test_long_signatures_have_a_line_for_each_parameter():
     assert docs_site.wrapped("ja.f(a, b)") == "ja.f(a, b)"
     call = "ja.f(first: dict[str, int] = {'a': (1, 2)}, second: Callable[[int], int] | None = None, *args) -> None"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
+import textwrap
 from typing import Any
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -22,8 +23,9 @@ HEAD = """# Benchmarks
 
 `python tools/benchmarks_page.py` writes this page from [benchmarks/results](../benchmarks/README.md), which holds every
 round of every contestant. Contestants take turns, and ratios are formed within a round: above 1 is slower than the
-baseline. Shown are medians, and quartiles in brackets. [speed.md](speed.md) and [passes.md](passes.md) say what the
-figures mean, with more models.
+baseline. Shown are medians, and quartiles in brackets. Where other work ran on the machine, the section says so: ratios
+hold then, within their quartiles, and durations do not. [speed.md](speed.md) and [passes.md](passes.md) have more
+models, and say what the figures mean.
 """
 
 
@@ -40,7 +42,10 @@ def section(record: dict[str, Any]) -> str:
     if "device" in machine:
         where += f", device {machine.pop('device')}"
     where += "".join(f", {name} {version}" for name, version in machine.items())
-    lines = [f"## {record['title']}", "", f"`{record['command']}`, {record['day']}, {where}.", ""]
+    n_cores = record["machine"]["cores"]
+    busy = f"{record['load']:.0f} processes wanted its {n_cores} cores." if record["load"] > n_cores else ""
+    said = f"`{record['command']}`, on {record['day']}. Machine: {where}. {busy}"
+    lines = [f"## {record['title']}", "", textwrap.fill(said.strip(), 119, break_long_words=False), ""]
     lines += ["| case | contestant | least | median | ratio to the baseline |", "| --- | --- | --: | --: | --: |"]
     for result in map(as_result, record["results"]):
         baseline = result.find(result.baseline)

@@ -1,8 +1,8 @@
 """Checks what users' type checkers say of jaxaot: `python tools/check_types.py`, with pyright and mypy installed.
 
-Both read, in strict mode, the code of README.md and of the notebooks, and `PROBE`, which is annotated and says what
-types are expected. What the code leaves unannotated of its own, and what JAX's types leave unknown, is no fault of
-jaxaot's and is not counted.
+Both read, in strict mode, the code of README.md, of the notebooks and of the examples, and `PROBE`, which is annotated
+and says what types are expected. What the code leaves unannotated of its own, and what JAX's types leave unknown, is no
+fault of jaxaot's and is not counted.
 """
 
 from __future__ import annotations
@@ -54,6 +54,41 @@ def loss(a: jax.Array) -> jax.Array:
 def block(a: ja.Tensor) -> ja.Tensor:
     return a.sin()
 
+class Net(ja.nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.body = ja.nn.Sequential(ja.nn.Linear(3, width), ja.nn.BatchNorm1d(width), ja.nn.ReLU(), ja.nn.Dropout(0.1))
+        self.head = ja.nn.Linear(width, 2)
+        self.scale = ja.nn.Parameter(ja.ones(1))
+
+    def forward(self, x: ja.Tensor) -> ja.Tensor:
+        return self.head(self.body(x)) * self.scale
+
+net = Net(4).train()
+optimizer = ja.optim.AdamW(net.parameters(), lr=1e-3, weight_decay=0.1)
+schedule = ja.optim.lr_scheduler.CosineAnnealingLR(optimizer, 20)
+
+@ja.compile(mode="reduce-overhead", fullgraph=True)
+def train(images: ja.Tensor, labels: ja.Tensor) -> ja.Tensor:
+    optimizer.zero_grad(set_to_none=True)
+    with ja.autocast("cpu", dtype=ja.bfloat16):
+        loss = F.cross_entropy(net(images), labels, label_smoothing=0.1)
+    loss.backward()
+    ja.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    optimizer.step()
+    return loss.detach()
+
+for epoch in range(2):
+    average = float(train(x, ja.tensor([0, 1])).mean())
+    schedule.step()
+ja.save({"model": net.state_dict(), "optimizer": optimizer.state_dict()}, "run.safetensors")
+net.load_state_dict(ja.load_state("run.safetensors")["model"])
+names = [name for name, weight in net.named_parameters() if weight.requires_grad]
+flat = ja.cat([weight.detach().flatten() for weight in net.parameters()])
+mask = (x > 0) & ~(x == 1)
+x[mask] = 0.0
+array = x.detach().cpu().numpy()
+
 partition = ja.trace(step, x, 3).joint().partition(policy="min_cut", memory_budget=0.3)
 print(partition.plan.saved_bytes, step.cache_info().hits)
 step.explain(x, 3)
@@ -73,6 +108,16 @@ reveal_type(budgeted(x))  # Tensor
 reveal_type(jitted)  # Jitted[(a: Array), Array]
 reveal_type(block(x))  # Tensor
 reveal_type(ja.checkpoint(block, x))  # Tensor
+reveal_type(train(x, y))  # Tensor
+reveal_type(net.head.weight.grad)  # Tensor | None
+reveal_type(x.detach().cpu().float())  # Tensor
+reveal_type(x.mean().item())  # bool | int | float | complex
+reveal_type(F.cross_entropy(x, y))  # Tensor
+reveal_type(net.train())  # Net
+reveal_type(ja.nn.utils.clip_grad_norm_(net.parameters(), 1.0))  # Tensor
+reveal_type(flat)  # Tensor
+reveal_type(mask)  # Tensor
+reveal_type(array)  # ndarray[Any, Any]
 reveal_type(ja.value_and_grad(loss))  # (a: Array) -> tuple[Array, Any]
 reveal_type(ja.remat(loss))  # (a: Array) -> Array
 step("no tensor", 3)  # error
@@ -109,6 +154,9 @@ def sources() -> dict[str, str]:
         code = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
         lines = "\n".join(code).splitlines()
         found[f"notebook_{path.stem}"] = "\n".join("" if line.startswith(("%", "!")) else line for line in lines)
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        if not path.stem.endswith("_torch"):
+            found[f"example_{path.stem}"] = path.read_text(encoding="utf-8")
     return found
 
 

@@ -41,7 +41,7 @@ NAVIGATION = {
     "Reference": [
         "api/jaxaot.md", "api/*", "docs/errors.md", "docs/coverage.md", "docs/xla_faults.md", "CHANGELOG.md",
     ],
-    "Measured": ["docs/speed.md", "docs/passes.md", "benchmarks/README.md"],
+    "Measured": ["docs/benchmarks.md", "docs/speed.md", "docs/passes.md", "benchmarks/README.md"],
     "More": ["docs/*"],
     "Contribute": ["CONTRIBUTING.md", "SECURITY.md", "tests/README.md", "jaxaot/*"],
 }  # fmt: skip

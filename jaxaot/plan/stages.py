@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, assert_never
 
 from jaxaot._typing import ClosedJaxpr
+from jaxaot._util import format_bytes
 from jaxaot.ir.regions import Region
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
 from jaxaot.ir.text import to_text
@@ -63,6 +64,12 @@ def register_flow(flow: Flow) -> None:
     """Says what the methods of stages do; importing `jaxaot` calls this once."""
     global _flow
     _flow = flow
+
+
+def _sizes_of(graph: Any) -> str:
+    """Returns how much a graph takes, does and gives."""
+    counts = {"input": len(graph.in_avals), "equation": len(graph.eqns), "output": len(graph.out_avals)}
+    return ", ".join(f"{n} {what}{'s' if n != 1 else ''}" for what, n in counts.items())
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -166,6 +173,9 @@ class Traced:
         """
         note = (lambda eqn: str(note_of(eqn, "traced"))) if annotated else None
         return to_text(self.jaxpr, [Primal(i, n) for i, n in enumerate(self.input_names)], name="traced", note=note)
+
+    def __repr__(self) -> str:
+        return f"<Traced: {_sizes_of(self.jaxpr)}; `print` shows the graph>"
 
     def __str__(self) -> str:
         return self.text()
@@ -284,6 +294,9 @@ class JointGraph:
         """Returns the graph as text; `annotated` as of `Traced.text`."""
         note = (lambda eqn: str(note_of(eqn, "joint"))) if annotated else None
         return to_text(self.jaxpr, self.in_roles, self.out_roles, name="joint", note=note)
+
+    def __repr__(self) -> str:
+        return f"<JointGraph: {_sizes_of(self.jaxpr)}; `print` shows the graph>"
 
     def __str__(self) -> str:
         return self.text()
@@ -416,6 +429,10 @@ class Partition:
         forward = to_text(self.forward, primals, self.forward_out_roles, name="forward", note=notes[0])
         backward = to_text(self.backward, self.backward_in_roles, gradients, name="backward", note=notes[1])
         return f"{forward}\n\n{backward}\n\n{self.plan}"
+
+    def __repr__(self) -> str:
+        saved = f"saved values: {len(self.saved)} ({format_bytes(self.saved_bytes)})"
+        return f"<Partition: {saved}, recomputed: {len(self.recomputed)}; `print` shows the graphs>"
 
     def __str__(self) -> str:
         return self.text()

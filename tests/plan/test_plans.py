@@ -54,3 +54,12 @@ def test_every_field_of_a_plan_counts():
     for field in dataclasses.fields(alias):
         changed = (*getattr(alias, field.name), None)
         assert dataclasses.replace(alias, **{field.name: changed}) != alias, field.name
+
+
+def test_stages_say_in_one_line_what_they_are():
+    w = ja.ones(3, requires_grad=True)
+    traced = ja.trace(lambda x: (x * w).sin().sum(), ja.ones(3))
+    joint = traced.joint()
+    assert repr(traced) == "<Traced: 2 inputs, 3 equations, 1 output; `print` shows the graph>"
+    assert repr(joint).startswith("<JointGraph: 3 inputs, 7 equations, 2 outputs")
+    assert repr(joint.partition()).startswith("<Partition: saved values: 0 (0 B), recomputed: 1;")
