@@ -5,6 +5,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot._absent import HINTS
+from tests.cases import each
 
 PLACES = {
     "jaxaot": lambda: ja,
@@ -15,7 +16,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize(("place", "name"), [(place, name) for place, names in HINTS.items() for name in names])
+@each(("place", "name"), [(place, name) for place, names in HINTS.items() for name in names])
 def test_a_hint_is_for_a_name_that_is_not_there(place, name):
     holder = PLACES[place]()
     with pytest.raises(AttributeError) as caught:
