@@ -55,3 +55,6 @@ def test_hidden_names_are_pythons_own_errors():
     with pytest.raises(AttributeError, match="'Tensor' object has no attribute '__cuda_array_interface__'"):
         ja.ones(1).__cuda_array_interface__  # noqa: B018
     assert not hasattr(ja.ones(1), "_mark") and getattr(ja.ones(1), "cuda", None) is None
+    with pytest.raises(AttributeError) as caught:
+        ja._softmax  # noqa: B018
+    assert "Did you mean" not in str(caught.value)
