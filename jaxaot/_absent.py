@@ -215,7 +215,7 @@ def missing_name(place: str, name: str, known: Iterable[str], obj: object = None
     hint = HINTS.get(place, {}).get(name)
     if hint is not None:
         words += f". {hint}"
-    else:
+    elif not name.startswith("_"):  # what Python and tools look for on any module costs no search
         near = difflib.get_close_matches(name, [k for k in known if not k.startswith("_")], 1, 0.75)
         if near:
             words += f". Did you mean: '{near[0]}'?"

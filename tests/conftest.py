@@ -6,6 +6,7 @@ import importlib.util
 import logging
 import os
 import pathlib
+import sys
 
 import pytest
 
@@ -27,6 +28,8 @@ def pytest_configure(config):
         os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(config.cache.mkdir("jax")))
     for name, value in KEPT.items():
         os.environ.setdefault(name, value)
+    # each process that a test starts would compile the package's sources again, two seconds of a core
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_collection_modifyitems(config, items):
@@ -51,7 +54,7 @@ def pytest_runtest_makereport(item, call):
         report.outcome, report.longrepr = "failed", f"{item.nodeid} was skipped: {report.longrepr}"
 
 
-MOST_RESIDENT_BYTES = 1200 << 20
+MOST_RESIDENT_BYTES = 1400 << 20
 """A process of tests that is larger lets compiled programs go when a module of tests is over."""
 
 
@@ -59,6 +62,8 @@ MOST_RESIDENT_BYTES = 1200 << 20
 def _programs_are_let_go():
     """Programs of other modules do not fill the memory; few modules compile so much that theirs are let go."""
     yield
+    if "tests.source" in sys.modules:
+        sys.modules["tests.source"].forget()
     if resident_bytes() > MOST_RESIDENT_BYTES:
         import jax
 

@@ -15,3 +15,15 @@ def seeds(n, n_quick):
 def some(cases, n_quick):
     """Returns cases of one test, those after the first `n_quick` marked slow."""
     return [pytest.param(case, marks=() if i < n_quick else pytest.mark.slow) for i, case in enumerate(cases)]
+
+
+def one_in(n, cases):
+    """Returns cases of one test, of which every `n`-th runs by default, the others marked slow."""
+    return [pytest.param(case, marks=pytest.mark.slow if i % n else ()) for i, case in enumerate(cases)]
+
+
+def chunks(size, n, n_quick):
+    """Returns the first seeds of chunks of random programs that one test runs, as `seeds` does."""
+    n_quick = int(os.environ.get("JAXAOT_PROGRAMS", n_quick))
+    n = max(n, n_quick)
+    return [pytest.param(start, marks=() if start < n_quick else pytest.mark.slow) for start in range(0, n, size)]

@@ -5,6 +5,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot._absent import HINTS
+from tests.cases import each
 
 PLACES = {
     "jaxaot": lambda: ja,
@@ -17,7 +18,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize(("place", "name"), [(place, name) for place, names in HINTS.items() for name in names])
+@each(("place", "name"), [(place, name) for place, names in HINTS.items() for name in names])
 def test_a_hint_is_for_a_name_that_is_not_there(place, name):
     holder = PLACES[place]()
     with pytest.raises(AttributeError) as caught:
@@ -56,3 +57,6 @@ def test_hidden_names_are_pythons_own_errors():
     with pytest.raises(AttributeError, match="'Tensor' object has no attribute '__cuda_array_interface__'"):
         ja.ones(1).__cuda_array_interface__  # noqa: B018
     assert not hasattr(ja.ones(1), "_mark") and getattr(ja.ones(1), "cuda", None) is None
+    with pytest.raises(AttributeError) as caught:
+        ja._softmax  # noqa: B018
+    assert "Did you mean" not in str(caught.value)

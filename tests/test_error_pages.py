@@ -16,6 +16,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
+from tests.cases import each
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -41,7 +42,7 @@ def page_tool():
 
 PAGE = page_tool()
 CLASSES = PAGE.in_order()
-BY_CLASS = pytest.mark.parametrize("cls", [c for c in CLASSES if c.__name__ not in FAMILIES], ids=lambda c: c.__name__)
+SINGLE = [c for c in CLASSES if c.__name__ not in FAMILIES]
 
 
 def example(cls):
@@ -50,7 +51,7 @@ def example(cls):
     return code
 
 
-@BY_CLASS
+@pytest.mark.parametrize("cls", SINGLE, ids=lambda cls: cls.__name__)
 def test_the_example_of_an_error_fails_where_it_says_so_and_nowhere_else(cls, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "example.py"
@@ -77,7 +78,7 @@ def test_the_example_of_an_error_fails_where_it_says_so_and_nowhere_else(cls, tm
     assert n_after or cls.__name__ in {*ELSEWHERE, "DuplicateOpError", "SavedHooksError"}, "what is to be written?"
 
 
-@BY_CLASS
+@each("cls", SINGLE)
 def test_each_error_says_its_cause_in_a_sentence(cls):
     assert re.match(r"[A-Z`].{15,}\.$", inspect.getdoc(cls).partition("\n\n")[0].replace("\n", " ").strip())
 

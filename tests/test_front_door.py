@@ -7,9 +7,8 @@ import subprocess
 import sys
 import types
 
-import pytest
-
 import jaxaot as ja
+from tests.cases import each
 
 IMPORTS = """
 import jaxaot as ja
@@ -71,7 +70,7 @@ PACKAGES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("line", IMPORTS.strip().splitlines())
+@each("line", IMPORTS.strip().splitlines())
 def test_what_users_type_imports(line):
     scope = {}
     exec(line, scope)
@@ -84,7 +83,7 @@ def test_what_users_type_imports_in_a_fresh_interpreter():
     subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)
 
 
-@pytest.mark.parametrize("name", PACKAGES)
+@each("name", PACKAGES)
 def test_a_public_package_is_an_attribute_and_shows_itself_alone(name):
     module = importlib.import_module(f"jaxaot.{name}")
     value = ja

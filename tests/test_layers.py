@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-import jaxaot
-
-ROOT = pathlib.Path(jaxaot.__file__).parent
+from tests.cases import each
+from tests.source import FILES, ROOT, nodes_of, place_of
 
 LAYERS = [
     (
@@ -86,8 +85,6 @@ PRIVATE = re.compile(r"jax\._src|jax\.interpreters|jax\.core|jax\.extend")
 RENAMED = {"num_consts", "num_carry"}
 """Parameters of `scan` until JAX 0.10."""
 
-FILES = sorted(ROOT.rglob("*.py"))
-
 
 def unit_of(path, root=ROOT):
     return path.relative_to(root).with_suffix("").parts[0]
@@ -96,7 +93,7 @@ def unit_of(path, root=ROOT):
 def imported(path, root=ROOT):
     """Yields the full name of every module of jaxaot that `path` imports, inside functions too."""
     inside = (root.name, *path.relative_to(root).with_suffix("").parts)
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -152,11 +149,17 @@ def import_graph(files, root=ROOT):
     names = {name.removesuffix(".__init__"): path for name, path in names.items()}
     graph = {}
     for name, path in names.items():
-        found, tree = set(), ast.parse(path.read_text())
-        for node in ast.walk(tree):
-            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-                node.body = []  # never runs
-        for node in ast.walk(tree):
+        found, nodes = set(), nodes_of(path)
+        unrun = {
+            inner
+            for node in nodes
+            if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+            for statement in node.body
+            for inner in ast.walk(statement)
+        }
+        for node in nodes:
+            if node in unrun:
+                continue
             if isinstance(node, ast.Import):
                 found |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -187,7 +190,9 @@ def circle(graph):
 def local_imports(path):
     """Returns the modules of jaxaot that functions of a file import."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    if not any(isinstance(node, ast.Import | ast.ImportFrom) and node.col_offset for node in nodes_of(path)):
+        return set()  # as in nearly all files
+    for node in nodes_of(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             for inner in ast.walk(node):
                 if isinstance(inner, ast.Import):
@@ -197,19 +202,28 @@ def local_imports(path):
     return {name for name in found if name.startswith((".", "jaxaot"))}
 
 
+def dotted(node):
+    """Returns the text of attributes of a name, `jax.core.Tracer`; nothing of those of another expression."""
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
+
+
 def private_names(path):
     """Returns the uses of JAX's private parts in the code of one file, comments and docstrings left out.
 
     Parameters of primitives that not all versions of JAX have count as private.
     """
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Attribute):
-            names = [ast.unparse(node)]
+            names = [dotted(node)]
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value in RENAMED:
             found.append(ast.unparse(node))
             continue
@@ -219,13 +233,13 @@ def private_names(path):
     return sorted(set(found))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@each("path", FILES, ids=place_of)
 def test_imports_point_down(path):
     found = problems(path)
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@each("path", FILES, ids=place_of)
 def test_one_file_names_private_parts_of_jax(path):
     if path.name != "_jax.py":
         assert not private_names(path), f"{path} reaches into JAX; let `_jax.py` name it"
@@ -235,7 +249,7 @@ def test_no_modules_import_one_another_in_a_circle():
     assert circle(import_graph(FILES)) is None
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@each("path", FILES, ids=place_of)
 def test_functions_import_nothing(path):
     there = {(str(path.relative_to(ROOT)), name) for name in local_imports(path)}
     assert there <= LOCAL, "import at the top of the file; if that closes a circle, open the circle"

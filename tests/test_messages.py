@@ -13,6 +13,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
+from tests.cases import each
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -129,7 +130,7 @@ TOO_LARGE = {
 }
 
 
-@pytest.mark.parametrize("name", TOO_LARGE)
+@each("name", TOO_LARGE)
 def test_more_bytes_than_memory_has_addresses(name):
     assert re.match(r"Storage size calculation overflowed with sizes=\[\d.*bytes", said(RuntimeError, TOO_LARGE[name]))
 
@@ -336,7 +337,7 @@ def test_a_policy_that_does_not_exist():
     assert "a function from an equation to `Choice.SAVE`" in words
 
 
-@pytest.mark.parametrize("budget", ["12 parsecs", "", -1, 1.5, "5XiB", float("nan")])
+@each("budget", ["12 parsecs", "", -1, 1.5, "5XiB", float("nan")])
 def test_a_budget_that_cannot_be_read(budget):
     from jaxaot.partition.partition import partition
 
@@ -359,7 +360,7 @@ CLASSES = [c for c in vars(errors).values() if isinstance(c, type) and issubclas
 WARNINGS = [c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, Warning)]
 
 
-@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+@each("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_every_error_explains_itself(cls):
     assert cls.__doc__ and cls.__name__ in errors.__doc__, f"{cls.__name__} is missing in the tree of errors.py"
     if cls is not errors.JaxaotError:
@@ -367,7 +368,7 @@ def test_every_error_explains_itself(cls):
         assert builtin, f"{cls.__name__} subclasses no builtin"
 
 
-@pytest.mark.parametrize("cls", [*CLASSES, *WARNINGS], ids=lambda cls: cls.__name__)
+@each("cls", [*CLASSES, *WARNINGS], ids=lambda cls: cls.__name__)
 def test_every_error_is_pickled(cls):
     error = cls(["polcy"], ["policy"]) if cls is errors.UnknownSettingError else cls("what happened")
     error.add_note("where")
@@ -443,7 +444,7 @@ BAD_USES = {
 }
 
 
-@pytest.mark.parametrize("use", BAD_USES)
+@each("use", BAD_USES)
 def test_bad_uses_say_what_to_write(use):
     error, call, words = BAD_USES[use]
     before = X.tolist()

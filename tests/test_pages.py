@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.cases import each
+
 ROOT = pathlib.Path(__file__).parents[1]
 MARKDOWN = sorted([
     *ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "jaxaot").rglob("README.md"),
@@ -25,7 +27,17 @@ def tool(name):
 listings, docs_site = tool("listings"), tool("docs_site")
 
 
-@pytest.mark.parametrize("page", listings.PAGES)
+READ_FIRST = (
+    "README.md",
+    "docs/getting_started.md",
+    "docs/coming_from_pytorch.md",
+    "docs/coming_from_jax.md",
+    "docs/faq.md",
+)
+BY_PAGE = [pytest.param(page, marks=() if page in READ_FIRST else pytest.mark.slow) for page in listings.PAGES]
+
+
+@pytest.mark.parametrize("page", BY_PAGE)
 def test_the_listings_of_a_page_print_what_it_shows(page, tmp_path):
     results = list(listings.run(ROOT / page, tmp_path))
     assert results
@@ -52,7 +64,7 @@ def anchors(text):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: str(page.relative_to(ROOT)))
+@each("page", MARKDOWN)
 def test_the_links_of_a_page_lead_somewhere(page):
     for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text()):
         linked = page.parent / target if target else page

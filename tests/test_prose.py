@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from tests.cases import each
+
 ROOT = pathlib.Path(__file__).parents[1]
 PAGES = sorted([
     *ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "benchmarks").glob("*.md"),
@@ -13,7 +15,7 @@ PAGES = sorted([
 
 MAX_COLUMNS, MAX_LINES, MAX_WORDS = 120, 6, 40
 
-BY_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+BY_PAGE = each("page", PAGES)
 
 
 def prose(text):

@@ -3,13 +3,12 @@
 import ast
 import dataclasses
 import inspect
-import pathlib
 
 import pytest
 
 import jaxaot as ja
-
-ROOT = pathlib.Path(ja.__file__).parent
+from tests.cases import each
+from tests.source import ROOT, WRITTEN, place_of, tree_of
 
 MAKE = """
 tensor from_jax as_tensor from_numpy from_dlpack zeros ones full empty eye arange linspace rand randn randint randperm
@@ -86,14 +85,14 @@ def resolve(path):
     return value
 
 
-@pytest.mark.parametrize("path", CONTRACT)
+@each("path", CONTRACT)
 def test_the_name_exists(path):
     value = resolve(path)
     if callable(value) and path not in DTYPES.split():
         assert (inspect.getdoc(value) or "").strip(), f"ja.{path} has no docstring"
 
 
-@pytest.mark.parametrize("name", list(dict.fromkeys(METHODS.split())))
+@each("name", dict.fromkeys(METHODS.split()))
 def test_the_method_exists(name):
     assert hasattr(ja.Tensor, name)
 
@@ -118,7 +117,7 @@ def test_functions_have_the_signatures_of_pytorch():
 
 def public_definitions(path):
     """Yields (name, has a docstring) of the functions and classes at the top of a module that are not private."""
-    for node in ast.parse(path.read_text()).body:
+    for node in tree_of(path).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             if any(ast.unparse(decorator) == "overload" for decorator in node.decorator_list):
                 continue  # what follows them says it
@@ -127,15 +126,10 @@ def public_definitions(path):
 
 # The functions of rows are described by their schemas; dunder-like ones bound to Tensor by their operator.
 ROWS = {"ops"}
-WRITTEN = [path for path in sorted(ROOT.rglob("*.py")) if path.name != "_forms.py"]  # tools/forms.py writes that one
 BOUND = {"truth", "index_number", "iterate", "contains", "formatted", "copy_tensor", "reduce_tensor"}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in WRITTEN if path.relative_to(ROOT).parts[0] not in ROWS],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
+@each("path", [path for path in WRITTEN if path.relative_to(ROOT).parts[0] not in ROWS], ids=place_of)
 def test_public_functions_say_what_comes_back(path):
     undocumented = {name for name, has_docstring in public_definitions(path) if not has_docstring}
     assert not undocumented - BOUND

@@ -4,15 +4,13 @@ import ast
 import pathlib
 import re
 
-import pytest
+from tests.cases import each
+from tests.source import ROOT, nodes_of, place_of, tree_of
+from tests.source import WRITTEN as FILES
 
-import jaxaot
-
-ROOT = pathlib.Path(jaxaot.__file__).parent
-FILES = sorted(path for path in ROOT.rglob("*.py") if path.name != "_forms.py")  # which tools/forms.py writes
 MAX_LINES = 650
 
-BY_PATH = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+BY_PATH = each("path", FILES, ids=place_of)
 
 NUMBERED = re.compile(r"(?:^|_)(?:new|old|v\d+|orig|tmp|final)(?:_|$)|[a-z]{3,}_?\d$")
 NUMBERS_OF_THE_FIELD = re.compile(
@@ -30,9 +28,8 @@ def test_a_file_can_be_read_over_coffee(path):
 
 @BY_PATH
 def test_a_module_opens_by_saying_what_it_is(path):
-    text = path.read_text()
-    if text.strip():
-        assert ast.get_docstring(ast.parse(text)), f"{path} has no docstring"
+    if tree_of(path).body:
+        assert ast.get_docstring(tree_of(path)), f"{path} has no docstring"
 
 
 def is_numbered(name):
@@ -43,7 +40,7 @@ def is_numbered(name):
 
 @BY_PATH
 def test_nothing_is_numbered(path):
-    nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    nodes = [node for node in nodes_of(path) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     numbered = {node.name for node in nodes if is_numbered(node.name)}
     assert not numbered, f"{path}: replace, do not number"
 
@@ -56,7 +53,7 @@ def test_names_of_files_say_something(path):
 def test_plans_hold_no_arrays_or_functions():
     """Every class of `plan` but the stages is frozen, and its fields are plain values."""
     for path in sorted((ROOT / "plan").glob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             if not isinstance(node, ast.ClassDef):
                 continue
             text = ast.unparse(node)
@@ -73,8 +70,7 @@ def test_the_compiler_half_never_sees_a_tensor():
     for unit in ("ir", "joint.py", "passes", "partition", "backend", "lower", "plan"):
         target = ROOT / unit
         for path in [target] if target.is_file() else sorted(target.rglob("*.py")):
-            tree = ast.parse(path.read_text())
-            modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+            modules = [node.module or "" for node in nodes_of(path) if isinstance(node, ast.ImportFrom)]
             assert not [m for m in modules if m.startswith(("jaxaot.facade", "jaxaot.tape", "jaxaot.ops"))], path
 
 
@@ -136,7 +132,7 @@ MAX_ANY = 0.12
 
 
 def annotations_of_parameters(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             own = node.args
             for arg in (*own.posonlyargs, *own.args, *own.kwonlyargs, own.vararg, own.kwarg):

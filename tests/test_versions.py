@@ -11,11 +11,12 @@ import pytest
 
 from jaxaot._versions import NEWEST_JAX, NEWEST_PYTHON, OLDEST_JAX, OLDEST_PYTHON, check_versions
 from jaxaot.errors import UntriedVersionWarning
+from tests.cases import each
 from tests.test_messages import ROOT
 
 
-@pytest.mark.parametrize("jax_version", ["0.10.2", "0.11.2", "0.12.0.1", "0.12.7", "0.12.0.dev20261101+abc"])
-@pytest.mark.parametrize("python", [(3, 11, 7), (3, 12, 0), (3, 13, 9)])
+@each("jax_version", ["0.10.2", "0.11.2", "0.12.0.1", "0.12.7", "0.12.0.dev20261101+abc"])
+@each("python", [(3, 11, 7), (3, 12, 0), (3, 13, 9)])
 def test_versions_between_are_taken_silently(jax_version, python):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -13,7 +13,7 @@ from flax import linen, nnx  # noqa: E402
 
 from tests.seeds import some  # noqa: E402
 
-X = jnp.asarray(np.random.default_rng(0).normal(size=(5, 4)), jnp.float32)
+X = jax.device_put(np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32))
 
 
 class Nnx(nnx.Module):

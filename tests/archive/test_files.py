@@ -17,6 +17,7 @@ import pytest
 import jaxaot as ja
 from jaxaot.archive import codec, readers
 from jaxaot.archive.container import FORMAT, Archive, write_archive
+from tests.cases import each
 
 OLD = pathlib.Path(__file__).parents[1] / "data" / "format1.jaxaot"
 
@@ -272,7 +273,7 @@ def test_an_archive_of_format_1_loads():
 # -- plans as data -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sorted(codec.FIELDS))
+@each("name", sorted(codec.FIELDS))
 def test_each_field_of_a_plan_is_written_or_has_a_value_without(name):
     cls, fields = codec.FIELDS[name]
     held = {field.name: field for field in dataclasses.fields(cls)}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from tests.cases import each
 
 X, T = [0.3, 1.2, -0.7], [1.0, 2.0, -3.0]
 
@@ -256,7 +257,7 @@ WRONG = {
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_errors_as_torch(name):
     torch = pytest.importorskip("torch")
     call, methods = WRONG[name]

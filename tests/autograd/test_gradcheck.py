@@ -7,6 +7,7 @@ import jaxaot as ja
 from jaxaot.errors import GradientMismatchError, UsageError
 from jaxaot.ops.schema import REQUIRED
 from jaxaot.ops.table import rows
+from tests.seeds import one_in
 
 
 def leaf(*shape, seed=0, dtype=np.float32, positive=False):
@@ -121,7 +122,7 @@ CHECKS = {"first": ja.autograd.gradcheck, "second": ja.autograd.gradgradcheck}
 
 
 @pytest.mark.parametrize("order", CHECKS)
-@pytest.mark.parametrize("name", sorted(ROWS.keys() - UNDECIDED.keys())[::24])
+@pytest.mark.parametrize("name", one_in(2, sorted(ROWS.keys() - UNDECIDED.keys())[::24]))
 def test_a_sample_of_the_table(name, order):
     check_row(ROWS[name], CHECKS[order])
 

@@ -11,6 +11,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
+from tests.seeds import seeds
 
 
 def plain(value):
@@ -410,7 +411,7 @@ def random_program(lib, seed, log):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40, 12))
 def test_random_programs_as_in_torch(seed):
     import torch
 

@@ -11,6 +11,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
+from tests.seeds import seeds
 
 hooks = ja.autograd.graph.saved_tensors_hooks
 HALVES = (lambda x: x.to(ja.bfloat16), lambda x: x.to(ja.float32))
@@ -607,7 +608,7 @@ def test_an_op_in_place_saves_what_pytorch_saves(name, checked):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40, 12))
 def test_random_programs_with_hooks_are_those_of_pytorch(seed):
     """The values that hooks get, and gradients under lossy hooks, nested ones and those of `register_hooks`."""
     import torch

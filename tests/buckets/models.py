@@ -93,7 +93,7 @@ def cnn_step(params, running, images, labels):
 
 
 def images(b):
-    return jnp.asarray(RNG.normal(size=(b, 3, 8, 8)).astype(np.float32)), jnp.asarray(RNG.integers(0, 5, b))
+    return jax.device_put(RNG.normal(size=(b, 3, 8, 8)).astype(np.float32)), jnp.asarray(RNG.integers(0, 5, b))
 
 
 def lstm_params():
@@ -120,7 +120,7 @@ def lstm_step(params, xs):
 
 
 def rows_of_time(t, b):
-    return jnp.asarray(RNG.normal(size=(t, b, 6)).astype(np.float32))
+    return jax.device_put(RNG.normal(size=(t, b, 6)).astype(np.float32))
 
 
 def prefill(cache, w, xs):

@@ -18,7 +18,7 @@ BUCKET, REFERENCE, SIZES = 12, 9, (5, 11, 12)
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.1, 0.9, (BUCKET, 6)).astype(np.float32)
 NUMBERS = RNG.integers(-4, 9, (BUCKET, 6)).astype(np.int32)
-K = jnp.asarray(RNG.normal(size=(4, 6, 3)).astype(np.float32))
+K = jax.device_put(RNG.normal(size=(4, 6, 3)).astype(np.float32))
 KEY = jax.random.key(3)
 
 

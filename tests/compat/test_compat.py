@@ -48,11 +48,11 @@ def _is_known(case):
     return any(re.match(pattern, str(case)) for pattern in KNOWN)
 
 
-@pytest.mark.parametrize("case", _cases([c for c in elementwise.cases() if not _is_known(c)], 131))
+@pytest.mark.parametrize("case", _cases([c for c in elementwise.cases() if not _is_known(c)], 263))
 def test_elementwise(case):
     assert elementwise.difference(case) is None
 
 
-@pytest.mark.parametrize("case", _cases(samples.cases(), 29))
+@pytest.mark.parametrize("case", _cases(samples.cases(), 59))
 def test_halves_of_the_whole_table(case):
     assert samples.difference(case) is None

@@ -56,6 +56,7 @@ def test_a_cache_gives_the_same_tokens_by_one_program():
     assert with_cache == without and len(with_cache) == 10 and n_programs == 1
 
 
+@pytest.mark.slow
 def test_shampoo_writes_through_views_and_beats_descent():
     first, shampoo, descent = loaded("shampoo").main(n_steps=40)
     assert shampoo < descent < first
@@ -67,6 +68,7 @@ def test_few_numbers_beside_frozen_weights_learn():
     assert after > before + 0.2 and share < 0.1 and is_frozen
 
 
+@pytest.mark.slow
 def test_the_walker_finds_the_goal():
     policy, value = loaded("dqn").main(n_steps=150)
     assert policy == [1] * 7 and value > 0

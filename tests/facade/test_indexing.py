@@ -14,6 +14,7 @@ import jaxaot as ja
 from jaxaot import errors
 from jaxaot.views.layout import contiguous
 from jaxaot.views.window import find_window
+from tests.cases import each
 
 WAYS = ["eager", "compiled", pytest.param("torch", marks=pytest.mark.oracle)]
 
@@ -119,7 +120,7 @@ def test_places_accumulate_where_bytes_are_true(way):
     assert run(way, fn, np.arange(3.0, dtype=np.float32), np.array([0, 1, 1], np.uint8)) == [0, 2, 3]
 
 
-@pytest.mark.parametrize(
+@each(
     "index, value",
     [
         (lambda m: 0.5, None),
@@ -195,7 +196,7 @@ MISTAKES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@each("name", MISTAKES)
 def test_a_mistaken_index_is_refused_in_words(name):
     mistake, kind, words = MISTAKES[name]
     with pytest.raises(kind, match=words):

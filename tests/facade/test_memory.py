@@ -8,6 +8,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
+from tests.cases import each
 
 WAYS = ["eager", "compiled", pytest.param("torch", marks=pytest.mark.oracle)]
 
@@ -97,13 +98,13 @@ STRIDES = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", STRIDES)
+@each("name", STRIDES)
 def test_strides_of(name, way):
     fn, expected = STRIDES[name]
     assert run(way, lambda m: fn(m, m.ones(4, 6))).stride() == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "fn",
     [
         lambda m: m.arange(5.0)[2:].as_strided((2,), (1,), -1),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from tests.cases import each
 
 RNG = np.random.default_rng(0)
 KINDS = {
@@ -21,8 +22,8 @@ SHAPES = [(), (1,), (5,), (0,), (2, 0, 3), (3, 4), (40, 7), (2, 3, 4), (1200,), 
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("needs_grad", [False, True])
+@each("kind", KINDS)
+@each("needs_grad", [False, True])
 def test_repr_is_that_of_pytorch(kind, needs_grad):
     torch = pytest.importorskip("torch")
     for shape in SHAPES:

@@ -13,9 +13,10 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     "array",
     [
         np.array([2**40, 1]),
@@ -27,7 +28,7 @@ from jaxaot import errors
         [np.int64(2**40)],
     ],
 )
-@pytest.mark.parametrize("make", [ja.tensor, ja.as_tensor, ja.from_numpy, lambda a: ja.tensor(a, dtype=a.dtype)])
+@each("make", [ja.tensor, ja.as_tensor, ja.from_numpy, lambda a: ja.tensor(a, dtype=a.dtype)])
 def test_numbers_of_64_bits(array, make):
     if make is ja.from_numpy or not isinstance(array, np.ndarray):
         array = np.asarray(array)
@@ -58,7 +59,7 @@ def test_python_types_as_dtypes():
             assert ja.zeros(1, dtype=bool).dtype == "bool"
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         np.array([object()]),
@@ -70,13 +71,13 @@ def test_python_types_as_dtypes():
         np.zeros(2, dtype=[("a", "f4"), ("b", "i4")]),
     ],
 )
-@pytest.mark.parametrize("make", [ja.tensor, ja.as_tensor, ja.from_numpy, ja.asarray])
+@each("make", [ja.tensor, ja.as_tensor, ja.from_numpy, ja.asarray])
 def test_arrays_that_are_not_numbers(data, make):
     with pytest.raises(TypeError, match="a tensor is made of numbers"):
         make(data)
 
 
-@pytest.mark.parametrize("data", ["abc", ["a"], None, [None], {"a": 1}, {1, 2}, object(), datetime.date(2020, 1, 1)])
+@each("data", ["abc", ["a"], None, [None], {"a": 1}, {1, 2}, object(), datetime.date(2020, 1, 1)])
 def test_objects_that_are_not_numbers(data):
     with pytest.raises(TypeError, match="a tensor is made of numbers"):
         ja.tensor(data)
@@ -110,10 +111,8 @@ def test_complex_numbers_are_not_made_real():
         ja.tensor([1j], dtype=ja.float32)
 
 
-@pytest.mark.parametrize(
-    "index", [0, [0], slice(None), ja.tensor([True, False])], ids=["number", "list", "slice", "mask"]
-)
-@pytest.mark.parametrize(
+@each("index", [0, [0], slice(None), ja.tensor([True, False])])
+@each(
     "dtype, value",
     [(ja.int32, 2**40), (ja.int8, 300), (ja.int8, 300.0), (ja.uint8, -300), (ja.uint8, -1.0), (ja.float32, 1e40)],
 )
@@ -150,8 +149,8 @@ OVERFLOWING = {
 }
 
 
-@pytest.mark.parametrize("name", OVERFLOWING)
-@pytest.mark.parametrize("compiled", [False, True])
+@each("name", OVERFLOWING)
+@each("compiled", [False, True])
 def test_numbers_that_do_not_fit_the_result_are_refused(name, compiled):
     fn = ja.compile(OVERFLOWING[name]) if compiled else OVERFLOWING[name]
     with pytest.raises(errors.TensorValueError, match=r"converted to type .* without overflow"):

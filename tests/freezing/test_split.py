@@ -39,7 +39,7 @@ def packed_types(parts):
     return [(aval.shape, aval.dtype.name) for aval in parts.pack.out_avals]
 
 
-@pytest.mark.parametrize("seed", seeds(2000, 20))
+@pytest.mark.parametrize("seed", seeds(2000, 5))
 def test_random_graphs_in_two(seed):
     rng, args = random.Random(seed), graphs.inputs(seed)
     closed = graph_of(graphs.program(seed, 8), *args)
@@ -96,7 +96,7 @@ def random_network(rng):
     return run, [jnp.asarray(np.random.default_rng(rng.randrange(99)).normal(size=(3, n)), "float32"), *weights]
 
 
-@pytest.mark.parametrize("seed", seeds(1000, 25))
+@pytest.mark.parametrize("seed", seeds(1000, 6))
 def test_random_networks_in_two(seed):
     rng = random.Random(seed)
     run, args = random_network(rng)
@@ -108,7 +108,7 @@ def test_random_networks_in_two(seed):
     check_graph(parts.run)
     (ours,), (theirs,) = in_two(parts, args), jaxpr_as_fun(closed)(*args)
     tolerance = 3e-2 if "bf16" in str(closed) else 2e-5
-    scale = max(1.0, float(jnp.abs(theirs).max()))
+    scale = max(1.0, float(np.abs(theirs).max()))
     np.testing.assert_allclose(ours / scale, theirs / scale, atol=tolerance)
 
 
@@ -180,8 +180,8 @@ def test_a_sum_alone_is_not_folded():
 
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_batch_norm_goes_into_a_convolution(layout):
-    kernel = jnp.asarray(np.random.default_rng(0).normal(size=(5, 3, 3, 3)), "float32")
-    x = jnp.asarray(np.random.default_rng(1).normal(size=(2, 3, 6, 6)), "float32")
+    kernel = jax.device_put(np.random.default_rng(0).normal(size=(5, 3, 3, 3)).astype(np.float32))
+    x = jax.device_put(np.random.default_rng(1).normal(size=(2, 3, 6, 6)).astype(np.float32))
     statistics = [jnp.linspace(0.5, 2, 5) + i for i in range(4)]
     shape = (5, 1, 1) if layout == "NCHW" else (5,)
 

@@ -13,6 +13,7 @@ from jaxaot.ir.primitives import KINDS, Kind
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.roofline import TARGETS, Target, eqn_picoseconds, find_target
 from jaxaot.passes.dce import dce
+from tests.cases import each
 
 TRANSCENDENTAL = 10
 """What one counts as."""
@@ -58,13 +59,13 @@ MOVES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", POINTWISE)
+@each("name", POINTWISE)
 def test_pointwise(name):
     found = graph_flops(graph(POINTWISE[name], X))
     assert found == xla(POINTWISE[name], X)[0]
 
 
-@pytest.mark.parametrize("name", ["and", "or", "xor", "shift_left", "population_count", "clz", "not"])
+@each("name", ["and", "or", "xor", "shift_left", "population_count", "clz", "not"])
 def test_of_integers(name):
     fn = {
         "and": lambda x: x & x, "or": lambda x: x | x, "xor": lambda x: x ^ (x + 1), "not": lambda x: ~x,
@@ -73,7 +74,7 @@ def test_of_integers(name):
     assert graph_flops(graph(fn, INTS)) == xla(fn, INTS)[0]
 
 
-@pytest.mark.parametrize("name", TRANSCENDENTALS)
+@each("name", TRANSCENDENTALS)
 def test_transcendental(name):
     flops, transcendentals, _ = xla(TRANSCENDENTALS[name], X)
     found = graph_flops(graph(TRANSCENDENTALS[name], X))
@@ -81,7 +82,7 @@ def test_transcendental(name):
     assert transcendentals == X.size or flops > X.size  # XLA has no operation for some, and writes them out
 
 
-@pytest.mark.parametrize("name", MOVES)
+@each("name", MOVES)
 def test_what_moves_elements_computes_nothing(name):
     assert graph_flops(graph(MOVES[name], X)) == 0 == xla(MOVES[name], X)[0]
 
@@ -109,7 +110,7 @@ def test_gathers_and_scatters_move_what_they_address():
     assert graph_flops(graph(add, table, places)) == pytest.approx(10 * 64, rel=0.1)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", range(30))
 def test_random_dots_are_as_xla_counts(seed):
     choose = random.Random(seed)
     batch = [choose.randint(1, 4) for _ in range(choose.randint(0, 2))]
@@ -123,7 +124,7 @@ def test_random_dots_are_as_xla_counts(seed):
     assert graph_flops(graph(fn, *args)) == pytest.approx(xla(fn, *args)[0], rel=0.01)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_random_convolutions_are_as_xla_counts(seed):
     choose = random.Random(seed)
     n_axes = choose.choice([1, 2, 2, 3])

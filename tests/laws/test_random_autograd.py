@@ -358,7 +358,7 @@ def by_hook(log: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     return sorted(log, key=lambda entry: entry[0])
 
 
-@pytest.mark.parametrize("seed", seeds(20, 8))
+@pytest.mark.parametrize("seed", seeds(20, 4))
 def test_eagerly(seed):
     steps, expected, log = expected_of(make_steps(seed))
     run = Run(ja, make_leaves(ja))
@@ -367,7 +367,7 @@ def test_eagerly(seed):
     assert same(found, expected), differences(found, expected)
 
 
-@pytest.mark.parametrize("seed", seeds(14, 3))
+@pytest.mark.parametrize("seed", seeds(14, 2))
 def test_in_a_compiled_function(seed):
     """The backwards are inside, and the hooks change gradients but cannot look at them.
 

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import os
-
 import jax
 import numpy as np
 import pytest
@@ -14,13 +12,13 @@ import pytest
 import jaxaot as ja
 from tests.archive.roundtrip import archived
 from tests.laws.programs import Program, as_real, compare, generate, make_inputs, run
+from tests.seeds import chunks
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.oracle
 
-N_PROGRAMS = int(os.environ.get("JAXAOT_PROGRAMS", "40"))
-CHUNK = 20
-CHUNKS = range(0, N_PROGRAMS, CHUNK)
+CHUNK = 10
+CHUNKS = chunks(CHUNK, 40, 20)
 
 
 def gradients(lib, tensors, leaves):
@@ -62,7 +60,7 @@ def check(program: Program, *, compiled: bool, saved: bool = False) -> list[str]
 
 def check_chunk(start: int, *, grad: bool, compiled: bool, saved: bool = False) -> None:
     failures = []
-    for seed in range(start, min(start + CHUNK, N_PROGRAMS)):
+    for seed in range(start, start + CHUNK):
         program = generate(torch, seed, grad=grad)
         with jax.enable_x64(seed % 2 == 1):
             problems = check(program, compiled=compiled, saved=saved)

@@ -12,6 +12,7 @@ import pytest
 import jaxaot as ja
 from jaxaot.runtime import room
 from tests.runtime.sized import Both, padding_with, rows
+from tests.seeds import seeds, some
 
 ROWS = {
     "tanh": lambda x, y, w: x.tanh(),
@@ -64,7 +65,7 @@ def make_program(seed):
     return fn, steps
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, *(pytest.param(s, marks=pytest.mark.slow) for s in range(4, 120))])
+@pytest.mark.parametrize("seed", some(range(1, 120), 1))
 def test_random_programs(seed, monkeypatch):
     monkeypatch.setattr(room, "padded", padding_with(np.nan if seed % 2 else 1e8))
     fn, steps = make_program(seed)
@@ -78,7 +79,7 @@ def test_random_programs(seed, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6, 2))
 def test_random_lengths_under_the_default(seed):
     fn, _ = make_program(100 + seed)
     both, w = Both(fn), ja.tensor(rows(4, 4), requires_grad=True)

@@ -172,12 +172,12 @@ def check(source, wrap):
     return fn
 
 
-@pytest.mark.parametrize("seed", seeds(3000, 12))
+@pytest.mark.parametrize("seed", seeds(3000, 6))
 def test_compiled_is_eager(seed):
     check(grow(seed, asks=False), ja.compile)
 
 
-@pytest.mark.parametrize("seed", seeds(1000, 6))
+@pytest.mark.parametrize("seed", seeds(1000, 3))
 def test_numbers_alone_make_few_programs(seed):
     rng = random.Random(seed)
     left_out = ("c[", "len(", "q[", "%", "_seen")
@@ -187,14 +187,14 @@ def test_numbers_alone_make_few_programs(seed):
     assert check(source, ja.compile).cache_info().misses <= 4, source
 
 
-@pytest.mark.parametrize("seed", seeds(600, 3))
+@pytest.mark.parametrize("seed", seeds(600, 2))
 def test_guards_are_sound(seed):
     pytest.importorskip("z3")
     with ja.config(validate_guards=True):
         check(grow(seed, asks=False), ja.compile)
 
 
-@pytest.mark.parametrize("seed", seeds(1000, 4))
+@pytest.mark.parametrize("seed", seeds(1000, 2))
 def test_segments_are_eager(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -255,7 +255,7 @@ def grow_reads(seed):
 
 
 @pytest.mark.parametrize("wrap", [lambda fn: fn, jax.jit], ids=["eager", "jit"])
-@pytest.mark.parametrize("seed", seeds(1000, 4))
+@pytest.mark.parametrize("seed", seeds(1000, 2))
 def test_a_rematerialized_function_is_the_function(seed, wrap):
     source = grow_reads(seed)
     scope = {"__name__": __name__, "jnp": jnp, "Box": Box, "deque": deque, "math": math}

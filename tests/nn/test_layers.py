@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from tests.cases import each
 from tests.nn.layers import LAYERS
+from tests.seeds import one_in
 
 ALL = [pytest.param(layer, id=layer.name) for layer in LAYERS]
 COMPILED = [
@@ -95,7 +97,7 @@ def fixed(layer):
 # -- without PyTorch ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", COMPILED)
+@pytest.mark.parametrize("case", one_in(2, COMPILED))
 def test_a_compiled_layer_computes_what_the_eager_one_does(case):
     layer = fixed(case.make(ja.nn))
     other = copy.deepcopy(layer)
@@ -105,7 +107,7 @@ def test_a_compiled_layer_computes_what_the_eager_one_does(case):
     assert compiled[0].cache_info().misses == 1
 
 
-@pytest.mark.parametrize("case", ALL)
+@pytest.mark.parametrize("case", one_in(5, ALL))
 def test_a_layer_is_saved_loaded_copied_and_pickled(case):
     layer = fixed(case.make(ja.nn)).eval()
     loaded = case.make(ja.nn).eval()
@@ -133,7 +135,7 @@ def pair(case):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("case", ALL)
+@each("case", ALL)
 def test_names_and_text_are_those_of_pytorch(case):
     _, theirs, ours = pair(case)
     assert list(ours.state_dict()) == list(theirs.state_dict())
@@ -145,7 +147,7 @@ def test_names_and_text_are_those_of_pytorch(case):
 
 @pytest.mark.oracle
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("case", ALL)
+@pytest.mark.parametrize("case", one_in(2, ALL))
 def test_outputs_gradients_and_buffers_are_those_of_pytorch(case):
     torch, theirs, ours = pair(case)
     if case.is_random:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from tests.cases import each
 
 nn = ja.nn
 
@@ -79,7 +80,7 @@ def test_attributes_are_registered_by_what_they_hold():
     assert not hasattr(net, "gain") and not hasattr(net, "count")
 
 
-@pytest.mark.parametrize(
+@each(
     ("use", "words"),
     [
         (lambda net: setattr(net, "gain", ja.ones(4)), "cannot assign 'Tensor' as parameter"),

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from tests.cases import each
 
 CASES = {
     "getitem": lambda m, t: t([1.0, 2, 3])[t([5])],
@@ -60,7 +61,7 @@ def refusal(case, module, make):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_refused_as_by_torch(name):
     torch = pytest.importorskip("torch")
     theirs = refusal(CASES[name], torch, torch.tensor)

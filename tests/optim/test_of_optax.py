@@ -5,6 +5,7 @@ import optax
 import pytest
 
 import jaxaot as ja
+from tests.seeds import some
 
 TRANSFORMATIONS = {
     "adamw": optax.adamw(0.1),
@@ -28,7 +29,7 @@ def case():
     return draw(), [draw() for _ in range(4)]
 
 
-@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("is_compiled", some([True, False], 1))
 @pytest.mark.parametrize("name", TRANSFORMATIONS)
 def test_steps_are_those_of_optax(name, is_compiled):
     tx, (start, gradients) = TRANSFORMATIONS[name], case()

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from tests.cases import each
+from tests.seeds import one_in
 
 CASES = {
     "sgd": ("SGD", {"lr": 0.1}),
@@ -105,7 +107,7 @@ def test_steps_and_states_are_those_of_pytorch(case):
 
 
 @pytest.mark.oracle
-@BY_CASE
+@pytest.mark.parametrize("case", one_in(2, CASES))
 def test_states_of_pytorch_are_loaded(case):
     torch = pytest.importorskip("torch")
     _, theirs, _ = run(torch, case)
@@ -120,7 +122,7 @@ def test_states_of_pytorch_are_loaded(case):
     assert_close(case, [[p.detach().numpy() for p in params]], [[p.detach().numpy() for p in old]])
 
 
-@BY_CASE
+@pytest.mark.parametrize("case", one_in(2, CASES))
 def test_a_compiled_step_is_one_program_whatever_step_and_learning_rate_are(case):
     found, _, call = run(ja, case, compiled=True)
     expected, _, _ = run(ja, case)
@@ -129,7 +131,7 @@ def test_a_compiled_step_is_one_program_whatever_step_and_learning_rate_are(case
     assert call.cache_info().misses == n_programs, call.explain_recompiles()
 
 
-@BY_CASE
+@pytest.mark.parametrize("case", one_in(3, CASES))
 def test_a_run_is_resumed(case):
     params, optimizer = made(ja, case)
     for step in range(3):
@@ -244,7 +246,7 @@ def test_a_closure_computes_the_loss_anew():
     assert w.item() == 0.5
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "words"),
     [
         (lambda w: ja.optim.SGD(w), "should be an iterable"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from tests.cases import each
 
 CASES = {
     "step": lambda s, o: s.StepLR(o, 3, 0.5),
@@ -34,7 +35,7 @@ CASES = {
     "plateau-max": lambda s, o: s.ReduceLROnPlateau(o, "max", 0.5, 0, threshold=0.1, threshold_mode="abs"),
 }  # fmt: skip
 METRICS = [1.0, 0.9, 0.95, 0.97, 0.99, 1.2, 1.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.9, 0.9, 0.9, 0.9]
-BY_CASE = pytest.mark.parametrize("case", CASES)
+BY_CASE = each("case", CASES)
 
 
 def made(library, case, algorithm="SGD"):
@@ -63,7 +64,7 @@ def rates(library, case, algorithm="SGD"):
 
 @pytest.mark.oracle
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("algorithm", ["SGD", "Adam"])
+@each("algorithm", ["SGD", "Adam"])
 @BY_CASE
 def test_rates_are_those_of_pytorch(case, algorithm):
     torch = pytest.importorskip("torch")

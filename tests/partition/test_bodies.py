@@ -52,7 +52,7 @@ def check_everywhere(fn, args, n, policies=None, budgets=BUDGETS):
             assert parts.plan.extra_bytes <= budget * parts.plan.save_all_bytes
         (value, *_), gradients = run(parts, args, (jnp.float32(1.0),), jit=True)
         for got, want in zip((value, *gradients), (wanted[0], *wanted[1]), strict=True):
-            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5 * max(1.0, float(jnp.abs(want).max(initial=0))))
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5 * max(1.0, float(np.abs(want).max(initial=0))))
         made[policy if budget is None else budget] = parts
     return made
 

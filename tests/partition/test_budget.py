@@ -16,6 +16,7 @@ from jaxaot.partition.network import Network
 from jaxaot.partition.partition import Cutter, partition
 from jaxaot.partition.problem import FORBIDDEN, Problem
 from jaxaot.partition.timeline import memory_timeline
+from tests.cases import each
 from tests.partition.programs import gpt, joint_of, random_arguments, random_program
 from tests.partition.test_partition import run
 from tests.seeds import seeds
@@ -51,8 +52,8 @@ def every_solution(problem):
             continue
 
 
-@pytest.mark.parametrize("may_offload", [False, True])
-@pytest.mark.parametrize("seed", range(25))
+@each("may_offload", [False, True])
+@each("seed", range(25))
 def test_the_least_time_within_every_budget(seed, may_offload):
     problem = random_problem(seed, 5 if may_offload else 7, may_offload)
     frontier = {(s.weight, s.cost) for s in every_solution(problem)}
@@ -77,7 +78,7 @@ def test_the_least_time_within_every_budget(seed, may_offload):
         budgets.within(budgets.leanest.weight - 1)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", range(30))
 def test_corners_have_the_least_price(seed):
     problem = random_problem(seed)
     solutions = list(every_solution(problem))
@@ -90,7 +91,7 @@ def test_corners_have_the_least_price(seed):
         assert bound <= least * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", range(30))
 def test_components_can_be_switched_one_by_one(seed):
     problem = random_problem(seed, 12)
     one, other = Network(problem).least_bytes(), Network(problem).at_price(1e-4)[0]
@@ -118,7 +119,7 @@ def test_a_large_problem_is_close_to_the_best_and_monotone():
     assert before == 0.0
 
 
-@pytest.mark.parametrize("seed", seeds(12, 5))
+@pytest.mark.parametrize("seed", seeds(12, 2))
 def test_gradients_at_every_budget(seed):
     program, args = random_program(seed), random_arguments(seed)
     wanted = jax.grad(lambda x, w: program(x, w, *args[2:])[0], (0, 1))(*args[:2])

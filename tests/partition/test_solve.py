@@ -14,6 +14,7 @@ from jaxaot.partition.network import Network
 from jaxaot.partition.policies import Choice
 from jaxaot.partition.policies import min_cut as min_cut_policy
 from jaxaot.partition.solve import INFINITE, min_cut
+from tests.cases import each
 from tests.partition.programs import joint_of, small_program
 
 
@@ -26,7 +27,7 @@ def random_network(seed, n_nodes, largest):
     return edges
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_weight_agrees_with_networkx(seed):
     n_nodes = 14
     edges = random_network(seed, n_nodes, largest=50 if seed % 2 else 2**45)
@@ -114,7 +115,7 @@ def small_graph(seed):
         seed += 1000
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_weight_is_the_least_of_all(seed):
     """Every set of values is tried, with random choices."""
     graph = small_graph(seed)

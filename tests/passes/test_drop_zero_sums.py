@@ -17,11 +17,11 @@ from jaxaot.ir.sums import Rows
 from jaxaot.ir.walk import Makers
 from jaxaot.passes.drop_zero_sums import drop_zero_sums
 from tests.rewritten import assert_rewritten
-from tests.seeds import seeds, some
+from tests.seeds import one_in, seeds, some
 
 
 def normal(seed, *shape):
-    return jnp.asarray(np.random.default_rng(seed).normal(size=shape), jnp.float32)
+    return jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32))
 
 
 def softmax(x, axis=-1, extreme=jnp.max):
@@ -94,7 +94,7 @@ SHIFTED = {
 }
 
 
-@pytest.mark.parametrize("name", SHIFTED)
+@pytest.mark.parametrize("name", one_in(2, SHIFTED))
 def test_gradients_by_the_shift_of_a_softmax_are_dropped(name):
     before, after = passed(gradient(SHIFTED[name]), X)
     n_dropped = 2 if name == "softmax of a softmax" else 1
@@ -167,7 +167,7 @@ def test_sums_of_the_forward_stay():
 POISONS = {"NaN": jnp.nan, "infinity": jnp.inf, "negative infinity": -jnp.inf, "one whose square is infinite": 1e30}
 
 
-@pytest.mark.parametrize("poison", POISONS)
+@pytest.mark.parametrize("poison", some(POISONS, 1))
 @pytest.mark.parametrize("name", some([*SHIFTED, "layer norm"][::-1], 4))
 def test_nan_and_infinities_stay_where_they_were(name, poison):
     fn = SHIFTED.get(name, layer_norm)
@@ -257,7 +257,7 @@ def random_gradient(seed):
     return gradient(fn), normal(seed + 1, *weights.shape)
 
 
-@pytest.mark.parametrize("seed", seeds(36, 8))
+@pytest.mark.parametrize("seed", seeds(36, 3))
 def test_random_normalizations_have_the_same_gradients(seed):
     fn, x = random_gradient(seed)
     assert_rewritten(lambda closed: drop_zero_sums(lowered_cse(closed)), fn, x, rtol=1e-4)
@@ -284,7 +284,7 @@ def zeros(seed):
         return [np.asarray(value) for value in values[: len(found)]], largest
 
 
-@pytest.mark.parametrize("seed", seeds(24, 4))
+@pytest.mark.parametrize("seed", seeds(24, 2))
 def test_what_is_called_zero_is_zero(seed):
     found, largest = zeros(seed)
     for value in found if np.isfinite(largest) else ():

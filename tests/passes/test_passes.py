@@ -18,6 +18,7 @@ from jaxaot.passes.dce import dce
 from jaxaot.passes.pin_writes import pin_writes
 from jaxaot.passes.pipeline import pass_names, register_pass, run_passes
 from tests.partition.programs import random_arguments, random_program
+from tests.seeds import seeds
 
 
 def graph_of(fn, *args):
@@ -28,7 +29,7 @@ def names(closed):
     return [eqn.primitive.name for eqn in closed.jaxpr.eqns]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12, 4))
 def test_values_are_kept(seed):
     program, args = random_program(seed), random_arguments(seed)
     joint = build_joint(jax.make_jaxpr(program)(*args), (0, 1), (0,))

@@ -5,14 +5,12 @@ reaches; that only helps if every place that tells the kinds apart ends in one.
 """
 
 import ast
-import pathlib
+import functools
 
 import pytest
 
-import jaxaot
-
-ROOT = pathlib.Path(jaxaot.__file__).parent
-FILES = sorted(ROOT.rglob("*.py"))
+from tests.cases import each
+from tests.source import FILES, nodes_of, place_of, tree_of
 
 
 def union_members(value):
@@ -36,7 +34,10 @@ def unions_of(trees):
     return found
 
 
-UNIONS = unions_of([ast.parse(path.read_text()) for path in FILES])
+@functools.cache
+def unions():
+    """Returns the unions of the package."""
+    return unions_of([tree_of(path) for path in FILES])
 
 
 def pattern_classes(pattern):
@@ -61,15 +62,14 @@ def is_closed(match):
     return is_wildcard and ast.unparse(last.body[0]) == f"assert_never({ast.unparse(match.subject)})"
 
 
-def open_places(text, unions=UNIONS):
+def open_places(nodes, unions):
     """Returns the places of a file that tell several kinds of one union apart and that no type checker follows."""
     found = []
 
     def several(kinds):
         return any(len(kinds & members) > 1 for members in unions.values())
 
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Match):
             kinds = set().union(*(pattern_classes(case.pattern) for case in node.cases))
             if any(kinds & members for members in unions.values()) and not is_closed(node):
@@ -94,12 +94,12 @@ def open_places(text, unions=UNIONS):
 
 def test_the_unions_of_the_plans_are_found():
     names = {"OutputSource", "HistorySource", "CounterSource", "ResidualSource", "WorldWrite", "Made", "Number"}
-    assert names <= set(UNIONS)
+    assert names <= set(unions())
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@each("path", FILES, ids=place_of)
 def test_kinds_are_told_apart_where_the_type_checker_sees_it(path):
-    assert not open_places(path.read_text())
+    assert not open_places(nodes_of(path), unions())
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_kinds_are_told_apart_where_the_type_checker_sees_it(path):
     ],
 )
 def test_the_check_finds_what_is_open(text):
-    assert open_places(text, {"AB": frozenset("AB")})
+    assert open_places(ast.walk(ast.parse(text)), {"AB": frozenset("AB")})
 
 
 @pytest.mark.parametrize(
@@ -128,4 +128,4 @@ def test_the_check_finds_what_is_open(text):
     ],
 )
 def test_the_check_passes_what_is_closed(text):
-    assert open_places(text, {"AB": frozenset("AB")}) == []
+    assert open_places(ast.walk(ast.parse(text)), {"AB": frozenset("AB")}) == []

@@ -9,13 +9,14 @@ from flax import nnx
 import jaxaot as ja
 from jaxaot.errors import ArgumentError, BudgetError, TensorTypeError
 from tests.profiling.models import Stack, mlp, stack, typed
+from tests.seeds import seeds, some
 
 
 def require_largest(n, fits, unit=1):
     assert n % unit == 0 and fits(n) and not fits(n + unit)
 
 
-@pytest.mark.parametrize("budget", [None, 0.3])
+@pytest.mark.parametrize("budget", some([0.3, None], 1))
 @pytest.mark.parametrize("memory", ["1MiB", "64MiB", "3GB"])
 def test_the_batch_that_just_fits(budget, memory):
     loss, params = mlp(4, 32)
@@ -67,7 +68,7 @@ def test_batches_beyond_32_bits():
     assert n > 10**18 and type(n) is int
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8, 3))
 def test_random_sizes(seed):
     choose = random.Random(seed)
     loss, params = mlp(choose.randint(1, 5), choose.choice([4, 16, 40]))

@@ -7,6 +7,7 @@ import pytest
 from jax.experimental import checkify
 
 import jaxaot as ja
+from tests.seeds import one_in
 
 EVERYTHING = checkify.user_checks | checkify.float_checks | checkify.index_checks
 
@@ -44,7 +45,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", one_in(2, FUNCTIONS))
 def test_errors_are_those_of_the_function_itself(name, way):
     for kinds in (EVERYTHING, checkify.user_checks):
         found = []

@@ -9,6 +9,7 @@ import pytest
 from jax.custom_derivatives import SymbolicZero, zero_from_primal
 
 import jaxaot as ja
+from tests.seeds import some
 
 X = jnp.linspace(-1.0, 1.0, 4)
 
@@ -17,7 +18,7 @@ def total(x, flag):
     return x.sum() if flag else (x * x).sum()
 
 
-@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("flag", some([True, False], 1))
 @pytest.mark.parametrize(
     "how",
     [{"static_argnums": 1}, {"static_argnums": (-1,)}, {"static_argnames": "flag"}, {"static_argnames": ["flag"]}],

@@ -13,6 +13,7 @@ import jaxaot as ja
 from jaxaot.facade.tracing import RUNNING
 from jaxaot.tape.modes import state
 from tests.interrupts import Injector, Watchdog, count_instants
+from tests.seeds import one_in, seeds
 
 
 class Scene:
@@ -245,7 +246,7 @@ def watchdog(*_):
     raise Watchdog
 
 
-@pytest.mark.parametrize("make", SCENES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", one_in(2, SCENES), ids=lambda make: make.__name__)
 def test_an_interrupt_at_any_instant(make):
     scene = warm(make)
     n = count_instants(scene.act)
@@ -281,7 +282,7 @@ def test_an_interrupt_while_a_function_is_compiled(make):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30, 10))
 @pytest.mark.parametrize("make", SCENES, ids=lambda make: make.__name__)
 def test_interrupts_while_a_function_is_compiled(make, seed):
     first_calls(make, [seed])

@@ -14,8 +14,8 @@ import jaxaot as ja
 from jaxaot._jax import is_tracer
 from tests.seeds import some
 
-X = jnp.asarray(np.random.default_rng(0).normal(size=(3, 3)), jnp.float32)
-W = jnp.asarray(np.random.default_rng(1).normal(size=(3, 3)), jnp.float32)
+X = jax.device_put(np.random.default_rng(0).normal(size=(3, 3)).astype(np.float32))
+W = jax.device_put(np.random.default_rng(1).normal(size=(3, 3)).astype(np.float32))
 
 
 def program(x, w):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from tests.seeds import some
 
 LOGGER = logging.getLogger(__name__)
 
@@ -94,7 +95,7 @@ def ring(s):
     return fn
 
 
-@pytest.mark.parametrize("segments", [False, True])
+@pytest.mark.parametrize("segments", some([True, False], 1))
 @pytest.mark.parametrize(
     "body", [rows_written, columns_written, numbers_written, slices_written, rows_added_to, rows_read, ring]
 )

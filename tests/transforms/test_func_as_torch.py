@@ -7,6 +7,7 @@ import importlib
 import pytest
 
 import jaxaot as ja
+from tests.cases import each
 
 WAYS = ["eager", "compiled", pytest.param("torch", marks=pytest.mark.oracle)]
 BOTH = ["eager", pytest.param("torch", marks=pytest.mark.oracle)]
@@ -220,7 +221,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("way", BOTH)
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_refused_as_by_pytorch(name, way):
     m = importlib.import_module("torch") if way == "torch" else ja
     fn, words = REFUSED[name]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from tests.cases import each
 
 X, W = [[0.3, 1.2, -0.7], [0.9, -0.4, 0.5]], [1.3, 0.2, -0.4]
 
@@ -194,7 +195,7 @@ def test_independence_as_torch(name):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_wrong_calls_as_torch(name):
     torch = pytest.importorskip("torch")
     ours, theirs = (said(lambda lib=lib: WRONG[name](lib.autograd.functional, lib.tensor(W))) for lib in (ja, torch))

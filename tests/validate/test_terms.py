@@ -7,6 +7,7 @@ import pytest
 
 from jaxaot.facade.numbers import FUNCTIONS
 from jaxaot.plan.guards import differs
+from tests.cases import each
 
 z3 = pytest.importorskip("z3")
 terms_of = pytest.importorskip("jaxaot.validate.terms")
@@ -59,19 +60,19 @@ def test_inverted_whole_numbers_are_pythons():
     assert all(check("invert", (x,)) for x in WHOLE)
 
 
-@pytest.mark.parametrize("how", OF_TWO)
+@each("how", OF_TWO)
 def test_operations_on_two_numbers_are_pythons(how):
     pairs = [*itertools.product(WHOLE, WHOLE), *itertools.product(TRUTH, TRUTH), *itertools.product(TRUTH, WHOLE[:4])]
     pairs += [*itertools.product(REAL, REAL[:7]), *itertools.product(WHOLE, REAL), *itertools.product(REAL, WHOLE)]
     assert sum(check(how, pair) for pair in pairs[:: 1 if how in ("floordiv", "mod") else 3]) > 2
 
 
-@pytest.mark.parametrize("how", OF_ONE)
+@each("how", OF_ONE)
 def test_operations_on_one_number_are_pythons(how):
     assert sum(check(how, (x,)) for x in (*WHOLE, *REAL, *TRUTH)) > 2
 
 
-@pytest.mark.parametrize("how", [*OF_TWO, *OF_ONE, "pow", "lshift", "rshift"])
+@each("how", [*OF_TWO, *OF_ONE, "pow", "lshift", "rshift"])
 def test_the_type_of_a_result_is_pythons(how):
     samples = (2, 3.5, True)
     for operands in itertools.product(samples, repeat=1 if how in OF_ONE else 2):

@@ -11,6 +11,7 @@ from jaxaot.backend import cpu
 from jaxaot.backend.cpu.pipeline import KEEP_FREED_MEMORY, SHARDS, SUBPROGRAMS
 from jaxaot.passes.declared import On, Pass, chosen
 from jaxaot.passes.pipeline import declared_passes, default_passes, joint_passes, lowered_passes, passes_on
+from tests.cases import each
 from tests.declared import IN_ORDER
 
 ROOM = pathlib.Path(cpu.__file__).parent
@@ -34,7 +35,7 @@ def test_the_table_has_the_passes_in_order():
     assert list(table()) == list(dict.fromkeys(IN_ORDER)) == list(DECLARED)
 
 
-@pytest.mark.parametrize("name", DECLARED)
+@each("name", DECLARED)
 def test_a_row_says_what_is_declared(name):
     declared, (runs, does, instead, gain, files) = DECLARED[name], table()[name]
     assert runs == RUNS[declared.is_default, declared.on]

@@ -208,7 +208,7 @@ def test_what_a_device_holds_of_a_gpt_at_the_peak():
 
 def test_functions_of_arrays():
     params = [{"w": jnp.full((16, 16), 0.1) * (i + 1), "b": jnp.ones(16)} for i in range(3)]
-    x = jnp.asarray(np.random.default_rng(0).normal(size=(8, 16)), jnp.float32)
+    x = jax.device_put(np.random.default_rng(0).normal(size=(8, 16)).astype(np.float32))
 
     def formula(params, x):
         for layer in params:

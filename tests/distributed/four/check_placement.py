@@ -22,12 +22,12 @@ SHAPES = {"w": (8, 16), "v": (16, 4), "b": (4,)}
 
 def arrays(seed=0):
     rng = np.random.default_rng(seed)
-    made = {name: jnp.asarray(rng.normal(size=shape), jnp.float32) for name, shape in SHAPES.items()}
+    made = {name: jax.device_put(rng.normal(size=shape).astype(np.float32)) for name, shape in SHAPES.items()}
     return {name: jax.device_put(x, BATCHED if x.ndim == 1 else SHARDED) for name, x in made.items()}
 
 
 def batch(seed=1):
-    return jax.device_put(jnp.asarray(np.random.default_rng(seed).normal(size=(12, 8)), jnp.float32), BATCHED)
+    return jax.device_put(jax.device_put(np.random.default_rng(seed).normal(size=(12, 8)).astype(np.float32)), BATCHED)
 
 
 def tensors():

@@ -3,7 +3,6 @@
 import functools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -27,7 +26,7 @@ WHOLE = [Replicate()]
 
 
 def values(*shape, seed=0):
-    return ja.from_jax(jnp.asarray(np.random.default_rng(seed).normal(size=shape), jnp.float32))
+    return ja.from_jax(jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32)))
 
 
 def said(error, fn, *args, **kwargs):

@@ -28,7 +28,7 @@ def small_arrays(using_machine):
 
 
 def normal(seed, *shape):
-    return jnp.asarray(np.random.default_rng(seed).normal(size=shape), jnp.float32)
+    return jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32))
 
 
 def qkv(*batch, n=N):
@@ -83,7 +83,7 @@ def of_rows_masked_whole(scores):
     return powers / jnp.where(sums == 0, 1, sums)
 
 
-CAUSAL = jnp.tril(jnp.ones((N, N), bool))
+CAUSAL = jax.device_put(np.tril(np.ones((N, N), bool)))
 WRITTEN = {
     "jax's softmax": attention,
     "by hand": lambda q, k, v: attention(q, k, v, by_hand),
@@ -109,7 +109,7 @@ WRITTEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", some(WRITTEN, 2))
+@pytest.mark.parametrize("name", some(WRITTEN, 1))
 @pytest.mark.parametrize("batch", some([(3,), (), (1, 2)], 1))
 def test_ways_to_write_it(name, batch):
     fn, args = WRITTEN[name], qkv(*batch)
@@ -187,11 +187,11 @@ def test_gradients_near_the_largest_float_stay_finite():
     graph, passed = divided_late(fn, *args, rtol=1e-4)
     for name in ("div", "reduce_sum"):  # the sum over keys is one over features, in which they must not be infinite
         assert n_of_weights(passed, name) < n_of_weights(graph, name)
-    assert all(jnp.isfinite(x).all() for x in fn(*args))  # and what the pass leaves computes the same
+    assert all(np.isfinite(x).all() for x in fn(*args))  # and what the pass leaves computes the same
 
 
 @pytest.mark.parametrize("value", some([np.inf, np.nan, -np.inf], 1))
-@pytest.mark.parametrize("which", range(4))
+@pytest.mark.parametrize("which", some(range(4), 2))
 def test_values_that_are_not_finite(value, which):
     fn = lambda q, k, v: attention(q, k, v, mask=CAUSAL)
     for place in ((1, 20, 2), (0, 31, 0), (0, 0, 0)):

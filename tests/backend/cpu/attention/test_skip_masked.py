@@ -27,7 +27,7 @@ def small_blocks(using_machine):
 
 
 def normal(seed, *shape):
-    return jnp.asarray(np.random.default_rng(seed).normal(size=shape), jnp.float32)
+    return jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32))
 
 
 def work(jaxpr):
@@ -158,7 +158,7 @@ def test_fields_that_are_read_whole():
 
 
 @pytest.mark.parametrize("value", some([np.nan, -np.inf, np.inf, 1e30], 1))
-@pytest.mark.parametrize("which", range(3))
+@pytest.mark.parametrize("which", some(range(3), 1))
 def test_values_that_are_not_finite(value, which):
     mask = MASKS["causal"](*rows_and_columns())
     fn = lambda q, k, v: attention(q, k, v, mask)
@@ -309,7 +309,7 @@ def random_program(seed):
     return fn, shape
 
 
-@pytest.mark.parametrize("seed", seeds(24, 2))
+@pytest.mark.parametrize("seed", seeds(24, 1))
 def test_random_programs_keep_their_values_and_gradients(seed):
     fn, shape = random_program(seed)
     loss = lambda *args: sum((x * jnp.cos(jnp.arange(x.shape[-1]))).sum() for x in fn(*args))

@@ -20,6 +20,7 @@ from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
 from jaxaot.passes.pipeline import lowered_passes
+from tests.drawn import drawn
 from tests.seeds import seeds, some
 
 CPU = lowered_passes(None, "cpu")
@@ -66,12 +67,12 @@ def names(closed):
 
 
 def normal(seed, *shape, scale=1.0):
-    return scale * jax.random.normal(jax.random.key(seed), shape)
+    return jax.device_put(drawn(seed, *shape) * np.float32(scale))
 
 
 B, D = 8, 16
 X = normal(0, B, D)
-LABELS = jnp.array([2, 0, 5, 3, 5, 15, 1, 5])
+LABELS = jax.device_put(np.int32([2, 0, 5, 3, 5, 15, 1, 5]))
 W = [normal(i, D, D, scale=0.25) for i in range(1, 4)]
 
 
@@ -213,7 +214,7 @@ LOSSES = {
 
 
 @pytest.mark.parametrize("n", some([2, 4], 1))
-@pytest.mark.parametrize("name", some(LOSSES, 6))
+@pytest.mark.parametrize("name", some(LOSSES, 3))
 def test_a_step_is_computed_in_shares(name, n):
     plan = planned(descent(LOSSES[name]), W, X, LABELS, n=n)
     assert plan.n == n and not names(plan.rest) & PRODUCTS
@@ -233,7 +234,7 @@ def test_sums_of_half_precision_are_rounded_once():
     assert len(gradients) == len(W) and all(aval.dtype == jnp.float32 for aval in gradients)
 
 
-@pytest.mark.parametrize("name", ["tied weights", "scanned"])
+@pytest.mark.parametrize("name", some(["scanned", "tied weights"], 1))
 def test_half_precision(name):
     ws, x = jax.tree.map(lambda a: a.astype(jnp.bfloat16), (W, X))
     loss = lambda ws, x, y: LOSSES[name](ws, x, y).astype(jnp.float32)
@@ -351,7 +352,7 @@ def random_program(seed):
     return [descent(loss), outputs, jax.value_and_grad(loss, argnums=(0, 1))][rng.integers(3)]
 
 
-@pytest.mark.parametrize("seed", seeds(150, 8))
+@pytest.mark.parametrize("seed", seeds(150, 4))
 def test_random_programs(seed):
     for n in (2, 4):
         plan = planned(random_program(seed), W, X, LABELS, n=n)

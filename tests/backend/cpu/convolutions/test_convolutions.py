@@ -104,7 +104,7 @@ def fitting_convolution(seed):
     raise AssertionError("none of 100 convolutions fits")
 
 
-@pytest.mark.parametrize("seed", seeds(12, 2))
+@pytest.mark.parametrize("seed", seeds(12, 1))
 def test_random_convolutions_keep_their_values_and_gradients(seed):
     fn, args = fitting_convolution(seed)
     n_before = len(convolutions(graph_of(with_gradients(fn), *args)))
@@ -198,14 +198,14 @@ def test_grouped_convolutions_and_their_gradients_are_split():
     )
 
 
-@pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16])
+@pytest.mark.parametrize("dtype", some([jnp.float32, jnp.bfloat16], 1))
 def test_depthwise_convolutions_and_their_gradients_are_sums(dtype):
     x, k = normal(0, 2, 8, 8, 6, dtype=dtype), normal(1, 3, 3, 1, 6, dtype=dtype)
     fn = lambda x, k: convolve(x, k, (1, 1), "SAME", feature_group_count=6)
     assert n_left(sum_depthwise, with_gradients(fn), x, k, rtol=1e-5 if dtype == jnp.float32 else 0.05) == 0
 
 
-@pytest.mark.parametrize("poison", [np.nan, np.inf])
+@pytest.mark.parametrize("poison", some([np.nan, np.inf], 1))
 def test_nan_and_infinities_propagate(poison):
     x, k = normal(0, 2, 6, 6, 4).at[1, 2, 3, 1].set(poison), normal(1, 3, 3, 1, 4)
     depthwise = lambda x, k: convolve(x, k, padding="SAME", feature_group_count=4)
@@ -214,7 +214,7 @@ def test_nan_and_infinities_propagate(poison):
         closed = graph_of(fn, x, k)
         (got,), (want,) = (jaxpr_as_fun(graph)(x, k) for graph in (rewrite(closed), closed))
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
-        assert not bool(jnp.isfinite(got).all())
+        assert not bool(np.isfinite(got).all())
 
 
 VOLUMES = {
@@ -226,7 +226,7 @@ VOLUMES = {
 }
 
 
-@pytest.mark.parametrize("name", some(VOLUMES, 2))
+@pytest.mark.parametrize("name", some(VOLUMES, 1))
 def test_convolutions_of_volumes_are_convolutions_of_images(name):
     options = {"window_strides": (1, 1, 1), "dimension_numbers": ("NDHWC", "DHWIO", "NDHWC"), **VOLUMES[name]}
     fn = lambda x, k: lax.conv_general_dilated(x, k, padding=((1, 1), (2, 0), (1, 1)), **options)

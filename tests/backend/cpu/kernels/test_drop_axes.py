@@ -17,7 +17,7 @@ from tests.seeds import seeds, some
 
 
 def normal(seed, *shape):
-    return jnp.asarray(np.random.default_rng(seed).normal(size=shape), jnp.float32)
+    return jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32))
 
 
 def widest(fn, *args):
@@ -85,7 +85,7 @@ def test_random_programs_keep_their_values_and_gradients(seed, using_machine):
 
 
 @pytest.mark.parametrize("shape", some([(1, 16, 512), (16, 512, 1), (16, 1, 512), (1, 4, 4, 512)], 2))
-@pytest.mark.parametrize("name", some(["softmax", "products", "norm"], 2))
+@pytest.mark.parametrize("name", some(["softmax", "products", "norm"], 1))
 def test_what_is_computed_and_reduced_at_once_has_no_axis_of_one_element(name, shape):
     axis = shape.index(512)
     fn = {

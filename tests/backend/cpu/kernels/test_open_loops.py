@@ -25,10 +25,10 @@ def n_loops(fn, *args):
 
 
 def normal(seed, *shape):
-    return jnp.asarray(np.random.default_rng(seed).normal(size=shape), jnp.float32)
+    return jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32))
 
 
-@pytest.mark.parametrize("seed", seeds(16, 4))
+@pytest.mark.parametrize("seed", seeds(16, 2))
 def test_random_loops_keep_their_values_and_gradients(seed):
     rng = random.Random(seed)
     length, unroll = rng.randint(1, 5), rng.choice((1, 2, 5, True))

@@ -18,8 +18,8 @@ from tests.rewritten import assert_rewritten
 from tests.seeds import seeds
 
 SHAPE = (96, 100)
-X = jnp.asarray(np.random.default_rng(0).normal(size=SHAPE), jnp.float32)
-SQUARE = jnp.eye(100) / 2
+X = jax.device_put(np.random.default_rng(0).normal(size=SHAPE).astype(np.float32))
+SQUARE = jax.device_put(np.eye(100, dtype=np.float32) / 2)
 NAMES = ("sin", "cos", "tan")
 
 
@@ -40,7 +40,7 @@ def test_results_are_within_half_a_unit_in_the_last_place(name):
     fn = rewritten(name)
     for scale in (1e-6, 0.3, 1.0, 30.0, 3e3, LIMIT / 6):
         x = X * np.float32(scale)
-        assert float(jnp.abs(x).max()) < LIMIT
+        assert float(np.abs(x).max()) < LIMIT
         want = getattr(np, name)(np.asarray(x, np.float64))
         unit = np.spacing(np.abs(want.astype(np.float32)))
         assert (np.abs(np.asarray(fn(x), np.float64) - want) / unit).max() < 0.51
@@ -64,7 +64,7 @@ def test_special_values_are_as_before(name):
     for values in (near, [*near, np.inf], [*near, -np.inf], [*near, 3e38], [*near, np.float32(LIMIT * 1.01)]):
         x = X.at[0, : len(values)].set(jnp.asarray(values, jnp.float32))
         got, want = fn(x), before(x)
-        np.testing.assert_array_equal(jnp.isnan(got), jnp.isnan(want))
+        np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
         np.testing.assert_array_equal(jnp.signbit(got[0, :2]), jnp.signbit(want[0, :2]))
         np.testing.assert_allclose(got, want, rtol=3e-7)
 

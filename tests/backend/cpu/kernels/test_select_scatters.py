@@ -15,7 +15,7 @@ from jaxaot.backend.cpu.kernels.select_scatters import select_scatters
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
 from tests.rewritten import assert_rewritten
-from tests.seeds import seeds
+from tests.seeds import seeds, some
 
 
 @pytest.fixture(autouse=True)
@@ -24,11 +24,11 @@ def _everything_is_large(everything_is_large):
 
 
 def normal(seed, *shape):
-    return jnp.asarray(np.random.default_rng(seed).normal(size=shape), jnp.float32)
+    return jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32))
 
 
 def integers(seed, low, high, *shape, dtype="int32"):
-    return jnp.asarray(np.random.default_rng(seed).integers(low, high, shape), dtype)
+    return jax.device_put(np.random.default_rng(seed).integers(low, high, shape).astype(dtype))
 
 
 def passed(fn, *args):
@@ -107,7 +107,7 @@ def test_what_only_the_caller_reads_stays():
     assert "scatter-add" in str(select_scatters(inline(closed)))
 
 
-@pytest.mark.parametrize("seed", seeds(20, 8))
+@pytest.mark.parametrize("seed", seeds(20, 4))
 def test_random_gathers_have_the_same_gradients(seed):
     rng = random.Random(seed)
     n_axes = rng.randint(1, 4)
@@ -129,13 +129,13 @@ def test_random_gathers_have_the_same_gradients(seed):
     assert left == 0 if width == 1 or shape[axis] == 1 == n_axes else left <= 1
 
 
-@pytest.mark.parametrize("poison", [np.nan, np.inf])
+@pytest.mark.parametrize("poison", some([np.nan, np.inf], 1))
 def test_nan_and_infinities_stay_where_they_were(poison):
     fn = jax.grad(lambda x, y: (jax.nn.log_softmax(x)[jnp.arange(3), y] * jnp.float32([1, poison, 2])).sum())
     closed = inline(jax.make_jaxpr(fn)(X[0], Y[0] % 7), also_custom=True)
     (got,), (want,) = (jaxpr_as_fun(graph)(X[0], Y[0] % 7) for graph in (select_scatters(closed), closed))
     np.testing.assert_allclose(got, want, rtol=1e-6)
-    assert not bool(jnp.isfinite(got).all())
+    assert not bool(np.isfinite(got).all())
 
 
 def test_losses_are_lowered_without_scatters():

@@ -17,12 +17,13 @@ from jaxaot.backend.cpu.memory.sequential import SequentialExecutable
 from jaxaot.backend.cpu.options import keeping_barriers
 from jaxaot.ir.primitives import is_cheap
 from jaxaot.ir.rewrite import inline
+from tests.drawn import drawn
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds
 
-X = jnp.linspace(0.1, 1.0, 16).reshape(4, 4)
-WIDE = [0.01 * jax.random.normal(jax.random.key(i), (256, 1024)) for i in range(16)]
-W = jax.random.normal(jax.random.key(9), (1024, 1024)) / 32
+X = jax.device_put(np.linspace(0.1, 1.0, 16, dtype=np.float32).reshape(4, 4))
+WIDE = [jax.device_put(drawn(i, 256, 1024) * np.float32(0.01)) for i in range(16)]
+W = jax.device_put(drawn(99, 1024, 1024) / np.float32(32))
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +135,7 @@ def test_random_bits_wait_and_effects_stay_where_they_are():
     assert graph.effects == closed.effects
 
 
-@pytest.mark.parametrize("seed", seeds(30, 6))
+@pytest.mark.parametrize("seed", seeds(30, 2))
 def test_random_programs_agree(seed):
     fn, args = matrix_program(seed)
     closed, graph = assert_rewritten(delay, fn, *args, rtol=1e-5)

@@ -23,10 +23,11 @@ from jaxaot.ir.rewrite import inline
 from jaxaot.lower import jit as jit_module
 from jaxaot.lower.executable import Executable
 from tests.declared import BY_DEFAULT, EVERY
+from tests.drawn import drawn
 from tests.seeds import seeds, some
 
-WEIGHTS = [0.1 * jax.random.normal(jax.random.key(i), (128, 128)) for i in range(20)]
-X = jax.random.normal(jax.random.key(99), (8192, 128))
+WEIGHTS = [jax.device_put(drawn(i, 128, 128) * np.float32(0.1)) for i in range(20)]
+X = jax.device_put(drawn(99, 8192, 128))
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +59,7 @@ def random_groups(closed, n, rng):
 def assert_agree(got, want, rtol=1e-5):
     for x, y in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
         assert x.dtype == y.dtype and x.weak_type == y.weak_type
-        np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol * max(1e-6, float(jnp.abs(y).max())))
+        np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol * max(1e-6, float(np.abs(y).max())))
 
 
 def run_subprograms(schedule, args):
@@ -78,7 +79,7 @@ def test_any_cut_computes_the_same(seed):
     assert len(set(map(id, results))) == len(results) and not any(r is a for r in results for a in args)
 
 
-@pytest.mark.parametrize("seed", seeds(6, 2))
+@pytest.mark.parametrize("seed", seeds(6, 1))
 def test_halves_compute_the_same(seed):
     fn, args = matrix_program(seed)
     closed = graph_of(fn, *args)

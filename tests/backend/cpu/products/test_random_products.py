@@ -46,11 +46,11 @@ def random_products(seed):
         return sum(jnp.sin(array).sum() for array in arrays)
 
     shapes = [tuple(SIZES[axis] for axis in axes) for axes in inputs]
-    args = [jnp.asarray(rng.standard_normal(shape), jnp.float32) for shape in shapes]
+    args = [jax.device_put(rng.standard_normal(shape).astype(np.float32)) for shape in shapes]
     return jax.value_and_grad(loss, tuple(range(len(args)))), args
 
 
-@pytest.mark.parametrize("seed", seeds(72, 24))
+@pytest.mark.parametrize("seed", seeds(72, 6))
 def test_random_products_keep_their_values_and_gradients(seed, everything_is_large):
     fn, args = random_products(seed)
     assert_rewritten(lambda closed: run_passes(closed, BY_DEFAULT, check=True), fn, *args, rtol=1e-5)

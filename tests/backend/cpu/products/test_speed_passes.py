@@ -23,11 +23,16 @@ from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.passes.pipeline import joint_passes, lowered_passes, run_passes
 from tests.declared import EVERY, IN_ORDER
+from tests.drawn import drawn
 from tests.seeds import seeds, some
 
 
 def graph_of(fn, *args):
     return inline(jax.make_jaxpr(fn)(*args), also_custom=True)
+
+
+def ones(shape):
+    return jax.device_put(np.ones(shape, np.float32))  # which compiles nothing
 
 
 def names(closed):
@@ -47,13 +52,13 @@ def types(closed):
     return [(aval.shape, aval.dtype, aval.weak_type) for aval in closed.out_avals]
 
 
-@pytest.mark.parametrize("name", some(EVERY, 8))
+@pytest.mark.parametrize("name", some(EVERY, 4))
 @pytest.mark.parametrize("seed", seeds(2, 1))
 def test_gradients_are_kept_by_each(name, seed, everything_is_large):
     assert_kept(name, seed)
 
 
-@pytest.mark.parametrize("seed", seeds(6, 4))
+@pytest.mark.parametrize("seed", seeds(6, 1))
 def test_gradients_are_kept_by_all(seed, everything_is_large):
     assert_kept("all", seed)
 
@@ -64,11 +69,12 @@ def assert_kept(name, seed):
     passed = run_passes(closed, EVERY if name == "all" else [name], check=True)
     assert types(passed) == types(closed)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(jnp.abs(want).max()))
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(np.abs(want).max()))
 
 
 @pytest.mark.parametrize(
-    ("name", "seed"), [("hold", 0), ("all", 0), *(pytest.param("all", i, marks=pytest.mark.slow) for i in (1, 2))]
+    ("name", "seed"),
+    [("all", 0), *(pytest.param(name, i, marks=pytest.mark.slow) for name, i in (("hold", 0), ("all", 1), ("all", 2)))],
 )
 def test_gradients_of_convolutions_are_kept(name, seed, everything_is_large):
     fn, args = convolution_program(seed)
@@ -77,7 +83,7 @@ def test_gradients_of_convolutions_are_kept(name, seed, everything_is_large):
     assert types(passed) == types(closed)
     assert str(passed) != str(closed)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5 * float(jnp.abs(want).max()))
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5 * float(np.abs(want).max()))
 
 
 def attention(q, k, v):
@@ -85,11 +91,11 @@ def attention(q, k, v):
 
 
 def test_attention_is_cut_once_along_the_batch(everything_is_large):
-    q = jnp.ones((4, 3, 6, 5))
+    q = ones((4, 3, 6, 5))
     spread_out = spread(lowered_cse(graph_of(attention, q, q, q)))
     assert names(spread_out).count("slice") == 6 and names(spread_out).count("concatenate") == 1
     assert [eqn.invars[0].aval.shape[0] for eqn in dots(spread_out)] == [2] * 4
-    assert names(spread(graph_of(attention, *[jnp.ones((3, 3, 6, 5))] * 3))).count("dot_general") == 2
+    assert names(spread(graph_of(attention, *[ones((3, 3, 6, 5))] * 3))).count("dot_general") == 2
 
 
 @pytest.mark.parametrize(("cores", "batch", "n_parts"), [(8, 16, 8), (8, 12, 4), (6, 6, 2), (3, 4, 2), (8, 7, 1)])
@@ -115,7 +121,7 @@ def test_sums_over_the_batch_are_sums_of_sums(everything_is_large):
         z = jnp.einsum("bij,bjk->bik", x, y)
         return jax.nn.relu(z - z.mean((0, 1)))
 
-    spread_out = spread(graph_of(fn, jnp.ones((4, 6, 3)), jnp.ones((4, 3, 2))))
+    spread_out = spread(graph_of(fn, ones((4, 6, 3)), ones((4, 3, 2))))
     assert names(spread_out).count("reduce_sum") == names(spread_out).count("dot_general") == 2
     check_graph(spread_out)
 
@@ -125,19 +131,19 @@ def two_attentions(q, k, v):
 
 
 def test_one_core_and_little_work_are_left_alone(using_machine):
-    closed = graph_of(two_attentions, *[jnp.ones((8, 8, 256, 64))] * 3)
+    closed = graph_of(two_attentions, *[ones((8, 8, 256, 64))] * 3)
     using_machine(n_cores=1)
     assert spread(closed) is closed
     using_machine(n_cores=2)
     assert len(dots(spread(closed))) == 8
-    small = graph_of(two_attentions, *[jnp.ones((4, 2, 16, 16))] * 3)
+    small = graph_of(two_attentions, *[ones((4, 2, 16, 16))] * 3)
     assert spread(small) is small
-    alone = graph_of(attention, *[jnp.ones((8, 8, 256, 64))] * 3)
+    alone = graph_of(attention, *[ones((8, 8, 256, 64))] * 3)
     assert spread(alone) is alone  # XLA would run so few kernels one after the other
-    long = graph_of(two_attentions, *[jnp.ones((2, 8, 512, 64))] * 3)
+    long = graph_of(two_attentions, *[ones((2, 8, 512, 64))] * 3)
     assert spread(long) is long  # each product is computed on all cores
     thin = graph_of(lambda x, y: [jnp.einsum("bij,bjk->bik", x + i, y) for i in range(3)],
-                    jnp.ones((64, 64, 4)), jnp.ones((64, 4, 512)))  # fmt: skip
+                    ones((64, 64, 4)), ones((64, 4, 512)))  # fmt: skip
     assert spread(thin) is thin  # it would take longer to put the results together
 
 
@@ -147,14 +153,14 @@ def test_half_precision_stays_what_it_is(everything_is_large):
     passed = run_passes(closed, EVERY, check=True)
     assert types(passed) == types(closed)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
-        np.testing.assert_allclose(np.float32(got), np.float32(want), rtol=0.1, atol=0.1 * float(jnp.abs(want).max()))
+        np.testing.assert_allclose(np.float32(got), np.float32(want), rtol=0.1, atol=0.1 * float(np.abs(want).max()))
 
 
 def test_transposes_of_operands_and_results_are_folded():
     def fn(x, a, y):
         return x @ a.T, (y.T @ x).T
 
-    closed = graph_of(fn, jnp.ones((2, 3)), jnp.ones((4, 3)), jnp.ones((2, 5)))
+    closed = graph_of(fn, ones((2, 3)), ones((4, 3)), ones((2, 5)))
     assert names(closed).count("transpose") == 3
     assert names(fold_transposes(closed)) == ["dot_general", "dot_general"]
 
@@ -164,7 +170,7 @@ def test_a_transpose_stays_where_its_source_is_read_too():
         product = x @ y
         return product, product.T
 
-    closed = graph_of(fn, jnp.ones((2, 3)), jnp.ones((3, 4)))
+    closed = graph_of(fn, ones((2, 3)), ones((3, 4)))
     assert names(fold_transposes(closed)) == ["dot_general", "transpose"]
 
 
@@ -172,13 +178,13 @@ def test_the_precision_of_each_operand_goes_with_it():
     def fn(x, y):
         return jax.lax.dot(x, y, precision=("high", "default")).T
 
-    (dot,) = dots(fold_transposes(graph_of(fn, jnp.ones((2, 3)), jnp.ones((3, 4)))))
+    (dot,) = dots(fold_transposes(graph_of(fn, ones((2, 3)), ones((3, 4)))))
     assert dot.params["precision"] == (jax.lax.Precision.DEFAULT, jax.lax.Precision.HIGH)
 
 
 def test_products_become_products_of_plain_matrices():
     closed = graph_of(
-        lambda x, w, g: (x @ w, jnp.einsum("btd,bte->de", x, g)), *map(jnp.ones, ((2, 3, 4), (4, 5), (2, 3, 6)))
+        lambda x, w, g: (x @ w, jnp.einsum("btd,bte->de", x, g)), *map(ones, ((2, 3, 4), (4, 5), (2, 3, 6)))
     )
     forward, gradient = dots(flatten_dots(closed))
     assert [atom.aval.shape for atom in (*forward.invars, *forward.outvars)] == [(6, 4), (4, 5), (6, 5)]
@@ -198,11 +204,11 @@ def test_products_become_products_of_plain_matrices():
     ],
 )
 def test_axes_that_do_not_lie_side_by_side_are_moved_there(equation, shapes):
-    graph = graph_of(lambda x, y: jnp.einsum(equation, x, y), *map(jnp.ones, shapes))
+    graph = graph_of(lambda x, y: jnp.einsum(equation, x, y), *map(ones, shapes))
     (dot,) = dots(flatten_dots(graph))
     assert [atom.aval.ndim for atom in (*dot.invars, *dot.outvars)] == [2, 2, 2]
     check_graph(flatten_dots(graph))
-    values = [jax.random.normal(jax.random.key(i), shape) for i, shape in enumerate(shapes)]
+    values = [drawn(i, *shape) for i, shape in enumerate(shapes)]
     np.testing.assert_allclose(run(flatten_dots(graph), values)[0], run(graph, values)[0], rtol=1e-5, atol=1e-5)
 
 
@@ -210,7 +216,7 @@ def test_what_several_products_read_is_moved_once():
     def fn(y, w, x):  # heads apart from positions, as attention returns them
         return jnp.einsum("bhtd,hdo->bto", y, w), jnp.einsum("bhtd,bto->hdo", y, x)
 
-    graph = flatten_dots(graph_of(fn, *map(jnp.ones, ((2, 3, 5, 4), (3, 4, 6), (2, 5, 6)))))
+    graph = flatten_dots(graph_of(fn, *map(ones, ((2, 3, 5, 4), (3, 4, 6), (2, 5, 6)))))
     assert names(graph).count("transpose") == 1
     assert [dot.invars[0].aval.shape for dot in dots(graph)] == [(10, 12), (10, 12)]
 
@@ -219,14 +225,14 @@ def test_rows_are_copied_whole_where_no_product_wants_another_order():
     def fn(w, x):  # of images, whose channels are not last
         return jnp.tensordot(w, x, ((1,), (1,)))
 
-    graph = flatten_dots(graph_of(fn, jnp.ones((6, 3)), jnp.ones((2, 3, 4, 5))))
+    graph = flatten_dots(graph_of(fn, ones((6, 3)), ones((2, 3, 4, 5))))
     (moved,) = (eqn for eqn in graph.eqns if eqn.primitive.name == "transpose")
     assert moved.params["permutation"] == (1, 0, 2, 3)
 
 
 def test_empty_products_are_left_alone():
-    closed = graph_of(lambda x, w: x @ w, jnp.ones((2, 0, 4)), jnp.ones((4, 5)))
-    assert run(run_passes(closed, EVERY, check=True), [jnp.ones((2, 0, 4)), jnp.ones((4, 5))])[0].shape == (
+    closed = graph_of(lambda x, w: x @ w, ones((2, 0, 4)), ones((4, 5)))
+    assert run(run_passes(closed, EVERY, check=True), [ones((2, 0, 4)), ones((4, 5))])[0].shape == (
         2,
         0,
         5,
@@ -235,7 +241,10 @@ def test_empty_products_are_left_alone():
 
 def test_gradients_of_weights_have_fewer_rows_than_columns():
     def ordered(*shapes):
-        closed = graph_of(lambda x, g: jnp.einsum("...kr,...kc->...rc", x, g), *map(jnp.ones, shapes))
+        closed = graph_of(
+            lambda x, g: jnp.einsum("...kr,...kc->...rc", x, g),
+            *map(ones, shapes),
+        )
         return order_operands(fold_transposes(closed))
 
     thin = ordered((32, 8), (32, 4))
@@ -243,7 +252,7 @@ def test_gradients_of_weights_have_fewer_rows_than_columns():
     assert names(thin) == ["dot_general", "optimization_barrier", "transpose"]
     assert names(ordered((32, 80), (32, machine().max_thin_columns + 1))) == ["dot_general", "transpose"]
     assert names(ordered((5, 32, 8), (5, 32, 4))) == ["dot_general", "transpose"]
-    wide = fold_transposes(graph_of(lambda x, g: x.T @ g, jnp.ones((32, 4)), jnp.ones((32, 8))))
+    wide = fold_transposes(graph_of(lambda x, g: x.T @ g, ones((32, 4)), ones((32, 8))))
     assert names(order_operands(wide)) == ["dot_general"]
 
 
@@ -259,13 +268,13 @@ ATTENDED = {  # axes by letters, and whether operands are swapped
 }
 
 
-@pytest.mark.parametrize("name", ATTENDED)
+@pytest.mark.parametrize("name", some(ATTENDED, 4))
 def test_of_several_matrices_the_large_one_is_not_copied(name):
     """A GPT of flax linen took a sixteenth longer with copies of the weights of its attention."""
     spec, batch, is_swapped = ATTENDED[name]
     parts = spec.split(",")
     sizes = {"b": 2, "h": 3, "q": 16, "k": 18, "d": 4, "g": 5}
-    args = [jax.random.normal(jax.random.key(i), [sizes[c] for c in part]) for i, part in enumerate(parts)]
+    args = [drawn(i, *(sizes[c] for c in part)) for i, part in enumerate(parts)]
     summed = [c for c in parts[0] if c in parts[1] and c not in batch]
     numbers = tuple(tuple(tuple(part.index(c) for c in letters) for part in parts) for letters in (summed, batch))
     closed = graph_of(lambda x, y: jax.lax.dot_general(x, y, numbers), *args)
@@ -279,7 +288,10 @@ def test_of_several_matrices_the_large_one_is_not_copied(name):
 def test_a_vector_times_arrays_of_three_axes_is_no_product_of_matrices():
     """Clipped gradients of examples, summed: their result has two axes, both of one operand."""
     for spec, shapes in (("n,nrc->rc", [(8,), (8, 6, 4)]), ("nrc,n->rc", [(8, 6, 4), (8,)])):
-        closed = graph_of(lambda x, g, spec=spec: jnp.einsum(spec, x, g), *map(jnp.ones, shapes))
+        closed = graph_of(
+            lambda x, g, spec=spec: jnp.einsum(spec, x, g),
+            *map(ones, shapes),
+        )
         passed = order_operands(fold_transposes(closed))
         check_graph(passed)
         assert names(passed) == names(closed)
@@ -287,7 +299,7 @@ def test_a_vector_times_arrays_of_three_axes_is_no_product_of_matrices():
 
 def held_by(fn, *args):
     """Returns what the barriers of a graph are behind, in which there is a product as well."""
-    two = jnp.ones((2, 2))
+    two = ones((2, 2))
     closed = hold(graph_of(lambda *args: (fn(*args), two @ two), *args))
     check_graph(closed)
     producer = {var: eqn.primitive.name for eqn in closed.jaxpr.eqns for var in eqn.outvars}
@@ -296,7 +308,7 @@ def held_by(fn, *args):
 
 
 def test_what_several_read_is_held(everything_is_large):
-    x = jnp.ones(3)
+    x = ones(3)
 
     def of(fn, *readers):
         return held_by(lambda a, b: [read(value) for value in [fn(a, b)] for read in readers], x, x)
@@ -325,7 +337,7 @@ def test_a_graph_of_few_kernels_is_left_alone(everything_is_large):
         return jax.grad(lambda x, y: ((x - y) ** 2).mean() ** 2, (0, 1))(x, y)
 
     for fn in (chain, loss):
-        closed = graph_of(fn, jnp.ones((8, 8)), jnp.ones((8, 8)))
+        closed = graph_of(fn, ones((8, 8)), ones((8, 8)))
         assert hold(closed) is closed
 
 
@@ -335,7 +347,7 @@ def test_what_one_kernel_reads_twice_is_not_held(everything_is_large):
         slope = g * x * 0.5 * (1 - inner)
         return (slope + slope * inner) * (0.8 + 0.1 * x * x) + 0.5 * g * (1 + inner)
 
-    assert held_by(gelu_gradient, jnp.ones(3), jnp.ones(3)) == []
+    assert held_by(gelu_gradient, ones(3), ones(3)) == []
 
 
 def test_what_a_product_reads_is_in_memory_for_others_too(everything_is_large):
@@ -343,7 +355,7 @@ def test_what_a_product_reads_is_in_memory_for_others_too(everything_is_large):
         c = a * 2.0 + b * 3.0
         return c @ w, jnp.sin(c)
 
-    assert held_by(fn, jnp.ones((3, 3)), jnp.ones((3, 3)), jnp.ones((3, 3))) == ["add"]
+    assert held_by(fn, ones((3, 3)), ones((3, 3)), ones((3, 3))) == ["add"]
 
 
 @pytest.mark.parametrize("name", ["gather", "dynamic_slice"])
@@ -357,23 +369,23 @@ def test_what_is_looked_up_is_not_looked_up_by_each_reader(name, everything_is_l
     def fn(table, i, x):
         return of_sum(table[i] if name == "gather" else jax.lax.dynamic_slice(table, (i[0], 0), (2, 3)), x)
 
-    assert held_by(fn, jnp.ones((40, 3)), jnp.arange(2), jnp.ones((2, 3))) == ["add"]
-    assert held_by(of_sum, jnp.ones((2, 3)), jnp.ones((2, 3))) == []
+    assert held_by(fn, ones((40, 3)), jnp.arange(2), ones((2, 3))) == ["add"]
+    assert held_by(of_sum, ones((2, 3)), ones((2, 3))) == []
 
 
 def test_a_number_may_be_looked_up(everything_is_large):
     fn = lambda x, w: (x @ w + jax.lax.dynamic_slice(np.float32(2), (), ()), jax.lax.dynamic_slice(x[0, 0], (), ()))
-    assert held_by(fn, jnp.ones((3, 3)), jnp.ones((3, 3))) == []
+    assert held_by(fn, ones((3, 3)), ones((3, 3))) == []
 
 
 def test_products_are_held_where_their_results_are_reshaped(everything_is_large):
-    a = jnp.ones((4, 6))
+    a = ones((4, 6))
     assert held_by(lambda a, b: (a @ b).reshape(2, 8) * 2.0, a, a.T) == ["dot_general"]
     assert held_by(lambda a, b: (a @ b) * 2.0, a, a.T) == []
 
 
 def test_small_values_are_not_held():
-    closed = graph_of(lambda a, b: ((a + b).sum(), (a + b) * 2.0, a @ b), jnp.ones(3), jnp.ones(3))
+    closed = graph_of(lambda a, b: ((a + b).sum(), (a + b) * 2.0, a @ b), ones(3), ones(3))
     assert names(hold(closed)) == names(closed)
 
 
@@ -385,7 +397,7 @@ def test_no_chain_is_computed_twice(everything_is_large):
             x = x + jnp.tanh((x - x.mean(-1, keepdims=True)) @ w)
         return x.sum()
 
-    args = (jnp.ones((512, 64)), *(jnp.eye(64) for _ in range(8)))
+    args = (ones((512, 64)), *(jnp.eye(64) for _ in range(8)))
     gradient = jax.grad(stream, tuple(range(1, 9)))
 
     def n_additions(fn):
@@ -407,7 +419,7 @@ def test_effects_callbacks_and_custom_calls_stay_in_order(everything_is_large):
         jax.debug.callback(lambda v: seen.append(("second", float(v))), z.sum(), ordered=True)
         return z, jax.pure_callback(lambda v: v * 2, jax.ShapeDtypeStruct((4, 4), jnp.float32), z)
 
-    args = jnp.ones((4, 4)), jnp.eye(4)
+    args = ones((4, 4)), jnp.eye(4)
     closed = graph_of(fn, *args)
     passed = run_passes(closed, EVERY, check=True)
     effects = [name for name in names(closed) if "callback" in name or name == "cholesky"]
@@ -417,7 +429,7 @@ def test_effects_callbacks_and_custom_calls_stay_in_order(everything_is_large):
     assert [name for name, _ in seen] == ["first", "second"] * 2
 
 
-@pytest.mark.parametrize("poison", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("poison", some([np.nan, np.inf, -np.inf], 1))
 def test_nan_and_infinities_propagate(poison, everything_is_large):
     fn, args = matrix_program(5)
     args = args[0].at[0, 1, 2].set(poison), args[1]
@@ -437,7 +449,7 @@ def test_passes_are_switched_by_name():
     )
     both = ("drop_zero_sums", "lowered_cse")
     assert joint_passes(both) == ("drop_zero_sums",) and lowered_passes(both, "cpu") == both[::-1]
-    x, w = jnp.ones((512, 128)), jnp.ones((64, 128))
+    x, w = ones((512, 128)), ones((64, 128))
     with ja.config(passes=("cse",)):
         assert "transpose" in ja.jit(lambda x, w: x @ w.T).lower(x, w).as_text()
     with ja.config(passes=("fold_transposes",)):
@@ -449,7 +461,7 @@ def test_a_pass_that_does_not_exist():
         ja.config(passes=("faster",)),
         pytest.raises(CompilerError, match=r"no pass `faster`\. The passes are: cse"),
     ):
-        ja.jit(lambda x: x + 1.0)(jnp.ones(3))
+        ja.jit(lambda x: x + 1.0)(ones(3))
     with ja.config(passes=("faster",)), pytest.raises(CompilerError, match=r"fold_transposes, .*subprograms"):
         ja.compile(lambda x: x + 1.0)(ja.ones(3))
 
@@ -458,8 +470,8 @@ def test_what_only_derivatives_look_at_is_dropped():
     def fn(a):
         return jnp.sin(a), jnp.sin(jax.lax.stop_gradient(a)), jax.lax.stop_gradient(a)
 
-    shared = lowered_cse(graph_of(fn, jnp.ones(3)))
+    shared = lowered_cse(graph_of(fn, ones(3)))
     assert names(shared) == ["sin", "stop_gradient"]
-    first, second, third = run(shared, [jnp.ones(3)])
+    first, second, third = run(shared, [ones(3)])
     np.testing.assert_array_equal(first, second)
-    np.testing.assert_array_equal(third, jnp.ones(3))
+    np.testing.assert_array_equal(third, ones(3))
