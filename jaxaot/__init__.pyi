@@ -78,6 +78,7 @@ from jaxaot.api import explain as explain
 from jaxaot.api import functionalize as functionalize
 from jaxaot.api import pareto as pareto
 from jaxaot.api import trace as trace
+from jaxaot.archive.dims import Dim as Dim
 from jaxaot.archive.exported import export as export
 from jaxaot.archive.loaded import load as load
 from jaxaot.autograd._compiled_tape import compiled_autograd as compiled_autograd
