@@ -31,7 +31,8 @@ class Attention(nn.Module):
 
     def whole(self, x: ja.Tensor) -> ja.Tensor:
         """Attends from all places at once, without a cache."""
-        mixed = functional.scaled_dot_product_attention(*self.split(x), is_causal=True)
+        query, key, value = self.split(x)
+        mixed = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
         return self.out(mixed.transpose(1, 2).flatten(2))
 
 

@@ -181,7 +181,11 @@ class CompiledFunction(Generic[P, R]):
         try:
             return self._look_up(programs, args, kwargs)
         except Exception as error:
-            if isinstance(error, AttributeError) and isinstance(error.obj, jax.Array) and hasattr(Tensor, error.name):
+            if (
+                isinstance(error, AttributeError)
+                and isinstance(error.obj, jax.Array)
+                and hasattr(Tensor, error.name or "")
+            ):
                 error.add_note(_OF_JAX)
             raise without_own_frames(error)  # noqa: B904  # it is the same exception
 

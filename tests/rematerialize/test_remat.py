@@ -538,3 +538,11 @@ def test_in_the_rule_of_a_custom_jvp_values_are_known_before_tangents(name):
     for way, take in derivatives.items():
         for got, want in zip(jax.tree.leaves(take(fn)), jax.tree.leaves(take(plain)), strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6, err_msg=way)
+
+
+def test_arguments_of_a_partition_may_be_described():
+    block = ja.remat(lambda w, x: jnp.tanh(x @ w).sum(), memory_budget=0.5)
+    arrays = jnp.ones((8, 8)), jnp.ones((4, 8))
+    types = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
+    assert str(block.partition(*types)) == str(block.partition(*arrays))
+    assert "saves" in str(block.explain(*types))
