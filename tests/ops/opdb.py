@@ -303,7 +303,7 @@ def samples_of(op, requires_grad, limit, dtype=None):
     dtype = dtype or chosen_dtype(op)
     samples = list(op.sample_inputs("cpu", dtype, requires_grad=requires_grad))
     if limit and len(samples) > limit:
-        samples = [samples[round(i * (len(samples) - 1) / (limit - 1))] for i in range(limit)]
+        samples = [samples[round(i * (len(samples) - 1) / max(limit - 1, 1))] for i in range(limit)]
     for sample in samples:
         if next(_n_samples) % 100 == 0:
             free_executables()

@@ -58,7 +58,7 @@ def attention(weights, x):
     return (x**2).sum()
 
 
-@pytest.mark.parametrize("budget", [None, 0.3, "fit:12MiB"])
+@pytest.mark.parametrize("budget", some(["fit:12MiB", 0.3, None], 2))
 @pytest.mark.parametrize("loss", some([attention, blocks], 1))
 def test_a_program_holds_what_was_estimated(loss, budget):
     x, wide = X[:512], [(w[:, :1] @ jnp.ones((1, 512)), jnp.ones(512), jnp.ones((512, 32)) / 512) for w in WEIGHTS]
