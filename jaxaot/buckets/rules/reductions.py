@@ -114,15 +114,16 @@ def sort(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     return [Padded(array, tuple(extents)) for array in w.bind(e, *arrays, **changed)]
 
 
-@declare("top_k", "Masked with the lowest number; how many are taken may not depend on a size.")
+@declare("top_k", "Masked with the lowest number; as many are taken as at the bucket, of which the first ones count.")
 def top_k(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Takes the largest of the valid elements."""
     along = e.bucket.get("axis", len(values[0].extents) - 1) % len(values[0].extents)
     value = w.as_prefix(values[0], along)
-    if e.exact["k"] != e.bucket["k"]:
-        raise w.refuse("how many are taken depends on a size")
+    exact, bucket = e.exact["k"], e.bucket["k"]
+    if not w.is_between(exact, bucket, 0, bucket):
+        raise w.refuse("more are taken of fewer elements")
     masked = w.mask(value, [along], identity_of("max", value.array.dtype))
-    taken = extent_of(e.bucket["k"], e.bucket["k"])
+    taken = extent_of(exact, bucket)
     extents = tuple(taken if axis == along else extent for axis, extent in enumerate(value.extents))
     return [Padded(array, extents) for array in w.bind(e, masked.array)]
 
