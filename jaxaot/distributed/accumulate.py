@@ -94,8 +94,9 @@ class _Copies:
         for unit in self.units:
             return unit.mesh
         for p in self.module.parameters():
-            if state.trace is None and isinstance(array_of(detach(p)).sharding, NamedSharding):
-                return p.device_mesh
+            sharding = array_of(detach(p)).sharding if state.trace is None else None
+            if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, Mesh):
+                return sharding.mesh
         raise PlacementError(
             "`no_sync` needs to know the mesh of the module. Call `fully_shard(module, mesh)` first, place its "
             "parameters by `distribute_tensor`, or write `no_sync(module, mesh)`."
@@ -111,8 +112,8 @@ class _Copies:
             else:
                 array = array_of(detach(p))
                 self._check_placement(p, array)
-                rows = NamedSharding(self.mesh, PartitionSpec(tuple(self.mesh.axis_names)))
-                made = from_jax(_stack_of(array, self.n, rows))
+                where = NamedSharding(self.mesh, PartitionSpec(tuple(self.mesh.axis_names)))
+                made = from_jax(_stack_of(array, self.n, where))
         return made.requires_grad_(p.requires_grad)
 
     def _check_placement(self, p: Tensor, array: Any) -> None:
