@@ -286,7 +286,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[[Any], None
         raise TensorValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if not all(tensor.requires_grad for tensor in tensors):
         raise AutogradError(f"{NEEDS_GRADIENT}, and each tensor of a multi-grad hook gets one")
-    nodes = [[x._gradient_edge().node for x in carried(tensor) if x.requires_grad] for tensor in tensors]
+    nodes = [[get_gradient_edge(x).node for x in carried(tensor) if x.requires_grad] for tensor in tensors]
     seen: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()  # running pass → [count, gradients]
     lock = threading.Lock()
 

@@ -9,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from jaxaot.errors import AutogradError, SubclassError
-from jaxaot.facade.hooks import NEEDS_GRADIENT, call_on_leaf, leaf_hooks, let_through, wrap_gradient
+from jaxaot.facade.hooks import NEEDS_GRADIENT, call_on_leaf, get_gradient_edge, leaf_hooks, let_through, wrap_gradient
 from jaxaot.facade.subclass import carrying, is_wrapper, put_together, take_apart
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.wrapper_gradients import carried, pairs_with
@@ -50,10 +50,10 @@ def _group_of(wrapper: Tensor) -> Together:
     tensors = [leaf for leaf in leaves if leaf.requires_grad]
     if not tensors:
         raise AutogradError(NEEDS_GRADIENT)
-    _check_apart(wrapper, [leaf._gradient_edge().node for leaf in tensors])
+    _check_apart(wrapper, [get_gradient_edge(leaf).node for leaf in tensors])
     group = Together([_edge_of(leaf) for leaf in leaves], packing(wrapper), wrapper)
     for leaf in tensors:
-        holder: Any = leaf_hooks(leaf) if leaf.is_leaf else leaf._gradient_edge().node._own_hooks()
+        holder: Any = leaf_hooks(leaf) if leaf.is_leaf else get_gradient_edge(leaf).node._own_hooks()
         if group not in holder.together:  # several inner tensors may come from one node
             holder.together = (*(other for other in holder.together if other), group)
     return group
@@ -66,8 +66,8 @@ def _edge_of(leaf: Tensor) -> Callable[[], Edge | None]:
     if leaf.is_leaf:
         found = weakref.ref(leaf)
         return lambda: None if (tensor := found()) is None else tensor._gradient_edge()
-    edge = leaf._gradient_edge()
-    node, index = weakref.ref(edge.node), edge.index
+    edge = get_gradient_edge(leaf)
+    node, index = weakref.ref(edge.node), edge.output_nr
     return lambda: None if (held := node()) is None else Edge(held, index)
 
 
