@@ -179,7 +179,7 @@ def key_of(
     """
     if jax.device_count() > 1:
         raise NotCacheable("the process has several devices")
-    text = closed.digest if isinstance(closed, KeptGraph) else _digest(closed)
+    text: str = getattr(closed, "digest", "") or _digest(closed)
     here = [("machine", repr(machine())), ("format", FORMAT), *surroundings()]
     return cache_key_of_digest(closed, text, platform or jax.default_backend(), donated, [*others, *here])
 
