@@ -31,7 +31,7 @@ from jaxaot._versions import check_versions as _check_versions
 _check_versions(_jax_itself.__version__)  # before anything that another version may lack
 
 # ruff: noqa: E402
-import jaxaot.plan as _plan  # the room, before the function `plan` takes its name
+import jaxaot.plan as _plan  # noqa: F401  the room, before the function `plan` takes its name
 from jaxaot import errors as errors
 from jaxaot._absent import missing_name as _missing_name
 from jaxaot._logs import set_up_logs as _set_up_logs
@@ -43,7 +43,7 @@ from jaxaot.settings import scoped as _scoped
 from jaxaot.settings import set_globally as _set_globally
 from jaxaot.views.memory_format import MemoryFormat as memory_format
 
-del plan, _plan  # noqa: F821
+globals().pop("plan")
 
 _LATER = {
     "jaxaot.api": (

@@ -95,7 +95,7 @@ class Executable:
         """
         if not isinstance(jaxpr, KeptGraph):  # which was looked at when it was made
             check_sizes(jaxpr.jaxpr)
-        self._graph = jaxpr
+        self._graph: Any = jaxpr
         self.name = name
         self.settings: Any = None
         self.donated = tuple(sorted(set(donated)))
@@ -121,7 +121,7 @@ class Executable:
     def _checked(self, call: Callable[..., list[Array]]) -> Callable[..., list[Array]]:
         """Returns a function that checks the outputs of the first call, outside of transformations of JAX."""
         alike = lambda graph: Executable(graph, (), self.name, self._given_options).unchecked
-        alone = checked(self._graph, call, self.donated, self.name, lambda i: self.name_of(i), alike)
+        alone = checked(self.jaxpr, call, self.donated, self.name, lambda i: self.name_of(i), alike)
         return without_options_inside(alone, call)
 
     @property

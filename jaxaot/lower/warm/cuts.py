@@ -11,10 +11,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
-from jaxaot._jax import is_key_dtype
+from jaxaot._jax import ShapedArray, is_key_dtype
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
 from jaxaot.lower.warm.digest import NotCacheable, content_digest, graph_digest
 from jaxaot.lower.warm.entry import Entry
@@ -225,8 +224,7 @@ class _Once:
 
 
 def _avals(types: Sequence[Any]) -> list[Any]:
-    specs = (jax.ShapeDtypeStruct(tuple(shape), np.dtype(dtype), weak_type=weak) for shape, dtype, weak in types)
-    return [jax.core.ShapedArray(spec.shape, spec.dtype, weak_type=spec.weak_type) for spec in specs]
+    return [ShapedArray(tuple(shape), np.dtype(dtype), weak_type=is_weak) for shape, dtype, is_weak in types]
 
 
 def _value(text: Any) -> Any:

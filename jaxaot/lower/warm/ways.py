@@ -179,14 +179,15 @@ def key_of(
     """
     if jax.device_count() > 1:
         raise NotCacheable("the process has several devices")
-    if isinstance(closed, KeptGraph):
-        text = closed.digest
-    else:
-        if closed.jaxpr.effects:
-            raise NotCacheable(f"it has side effects ({', '.join(sorted(map(str, closed.jaxpr.effects)))})")
-        text = graph_digest(closed)
+    text: str = getattr(closed, "digest", "") or _digest(closed)
     here = [("machine", repr(machine())), ("format", FORMAT), *surroundings()]
     return cache_key_of_digest(closed, text, platform or jax.default_backend(), donated, [*others, *here])
+
+
+def _digest(closed: ClosedJaxpr) -> str:
+    if closed.jaxpr.effects:
+        raise NotCacheable(f"it has side effects ({', '.join(sorted(map(str, closed.jaxpr.effects)))})")
+    return graph_digest(closed)
 
 
 def _pairs(key: Sequence[Component]) -> list[tuple[str, str]]:
@@ -228,7 +229,7 @@ def _exported(closed: ClosedJaxpr, name: str) -> bytes:
         raise _NotExported(f"`jax.export` refuses its graph: {str(error).splitlines()[0]}") from error
 
 
-def imported(blob: bytes, like: ClosedJaxpr | None = None) -> ClosedJaxpr:
+def imported(blob: bytes, like: ClosedJaxpr | KeptGraph | None = None) -> ClosedJaxpr:
     """Returns the graph of a blob, with the types of the graph that it stands for.
 
     Raises:
