@@ -355,16 +355,16 @@ class _Writer:
         source, call = self.source, self.traced.call
         of_storages = [f"{source.storage(i)}.array" for i, s in enumerate(call.storages) if s.graph_input is not None]
         of_places = [self.places.expressions[i] for i in sorted(self.places.expressions)]
-        names = ["None" if ghost.is_empty else f"{source.storage(ghost.storage)}.array" for ghost in call.ghosts]
-        names += [f"leaves[{value.leaf}]" for value in call.values]
-        names += [f"z{number.step}" for number in call.numbers.inputs]
+        others = ["None" if ghost.is_empty else f"{source.storage(ghost.storage)}.array" for ghost in call.ghosts]
+        others += [f"leaves[{value.leaf}]" for value in call.values]
+        others += [f"z{number.step}" for number in call.numbers.inputs]
         draws = []
         for i, use in enumerate(self.traced.rng.generators):
             generator = generator_name(source, use.path)
             draws.append((f"o{i}", generator, use.n_draws))
             if use.is_input:
-                names += [f"{generator}._words", f"o{i}"]
-        names = in_order(call, self.traced.places, of_storages, of_places, names)
+                others += [f"{generator}._words", f"o{i}"]
+        names: list[str] = in_order(call, self.traced.places, of_storages, of_places, others)
         room = self.program.room
         names += [source.constant(value) for value in (() if room is None else room.fit.given)]
         # the backward holds some of them as they are now
