@@ -276,13 +276,13 @@ def first(steps: int, longest: int) -> None:
         ):
             made = untyped(ja.compile(fn, dynamic=dynamic))
 
-            def call(n: int, made: Any = made, is_open: bool = is_open) -> Any:
+            def by_length(n: int, made: Any = made, is_open: bool = is_open) -> Any:
                 value = made(ja.tensor(ids[n]))
                 if is_open:
                     value.backward()
                 return value.item()
 
-            calls[title].append((name, call))
+            calls[title].append((name, by_length))
     for title, (cold, by_bucket) in calls.items():
         by_bucket[1](longest)  # the program of the bucket
         took = []

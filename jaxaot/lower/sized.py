@@ -213,6 +213,7 @@ class Sized(Generic[P, R]):
 
     def _by_all_types(self, rest: Any, leaves: list[Any], args: Any, kwargs: Any) -> R:
         """Returns the result of a call whose size is found by the types of all its arrays."""
+        plain: Any = self._plain
         try:
             avals = list(map(_aval, leaves))
             last = self._last
@@ -221,7 +222,7 @@ class Sized(Generic[P, R]):
             else:
                 size = self._sizes.get((rest, tuple(avals)))
         except TypeError:
-            return self._plain(*args, **kwargs)
+            return plain(*args, **kwargs)
         if size is None or (size.held is not None and id(size.held) not in self._held):
             size = self._new_size(rest, avals, leaves, args, kwargs)
         self._last = rest, avals, size
