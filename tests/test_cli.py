@@ -212,10 +212,10 @@ def test_nobody_reads_the_output_any_more(tmp_path):
         "import jaxaot as ja\ndef fn(x):\n    for _ in range(400): x = x.sin()\n    return x\n"
         "def example_args():\n    return (ja.ones(3),)\n"
     )
-    command = f"{sys.executable} -m jaxaot explain long:fn | head -1; echo ${{PIPESTATUS[0]}}"
+    command = f"{sys.executable} -m jaxaot explain long:fn | true; echo ${{PIPESTATUS[0]}}"
     given = os.environ | {"PYTHONPATH": ROOT, "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, env=given, check=False)
-    assert done.stderr == "" and done.stdout.splitlines() == ["fn, by ja.compile on cpu", "141"]
+    assert done.stderr == "" and done.stdout == "141\n"  # `true` has gone before anything is written
 
 
 @pytest.mark.slow  # eight programs are compiled
