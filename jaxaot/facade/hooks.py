@@ -194,6 +194,7 @@ def register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Tensor], 
 
 
 def leaf_hooks(tensor: Tensor) -> LeafHooks:
+    """Returns the hooks of a leaf, which has none yet at first."""
     if state.trace is not None:
         state.trace.note(tensor)
     if tensor._hooks is None:

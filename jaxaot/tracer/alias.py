@@ -182,11 +182,7 @@ def plan_aliases(
         return placed[id(value)]
 
     writes = []
-    # as their tensors were reached, and not as they were read: a trace at another size reads the same ones at once
-    shown: dict[int, int] = {}
-    for _, snapshot in trace.noted.values():
-        shown.setdefault(id(snapshot["_storage"]), len(shown))
-    for storage, was in sorted(trace.storages.values(), key=lambda item: shown.get(id(item[0]), len(shown))):
+    for storage, was in trace.storages.values():
         is_resized = storage.layout is not was["layout"] and storage.nbytes() != was["layout"].nbytes
         is_written = id(storage) in trace.written
         if not is_written and not is_resized and storage.layout is was["layout"]:
