@@ -24,7 +24,6 @@ from jax._src.core import no_axis_name, pvary_p, pytype_aval_mappings, set_curre
 from jax._src.dtypes import register_canonicalize_value_handler
 from jax._src.interpreters.batching import BatchTrace, BatchTracer
 from jax._src.interpreters.pxla import batched_device_put
-from jax._src.lib.mlir import ir
 from jax._src.lib.mlir.dialects import func, sdy
 from jax._src.mesh import empty_abstract_mesh
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
@@ -38,6 +37,7 @@ from jax.extend.random import threefry_prng_impl as threefry_prng_impl
 from jax.interpreters import ad, batching, mlir, partial_eval
 from jax.sharding import SingleDeviceSharding
 from jax.typing import DTypeLike
+from jaxlib.mlir import ir
 
 OWN_PATHS: tuple[str, ...] = tuple(
     str(child) for child in sorted(pathlib.Path(__file__).parent.iterdir()) if child.name not in ("demo", "__pycache__")
