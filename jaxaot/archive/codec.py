@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
 
+from jaxaot._jax import ShapedArray
 from jaxaot.archive import state
 from jaxaot.archive.readers import (
     BOOL,
@@ -60,7 +62,7 @@ def to_json(value: Any) -> Any:
     if isinstance(value, chain.Geometry):
         return [list(value.size), list(value.stride), value.offset]
     if isinstance(value, Crop):
-        return [list(value.digits), [part.stop for part in value.kept], list(value.shape)]
+        return [list(value.digits), [part.stop for part in value.kept], list(value.aval.shape)]
     if isinstance(value, type) and value in TYPE_NAMES:
         return {"is": "type", "name": TYPE_NAMES[value]}
     if type(value).__name__ in FIELDS and FIELDS[type(value).__name__][0] is type(value):
@@ -86,12 +88,13 @@ def record(*classes: type) -> Reader:
     return read
 
 
-def CROP(value: object) -> Crop:
-    """Reads how a result is cut."""
+def CROP(value: object) -> Callable[[Any], Crop]:
+    """Reads how a result is cut; returns what takes its type in the program to that."""
     digits, kept, shape = each(SIZES, SIZES, SIZES)(value)
     if len(digits) != len(kept) or min((*digits, *kept, *shape), default=0) < 0 or math.prod(kept) != math.prod(shape):
         raise Damaged(f"{shown(value)} cuts nothing")
-    return Crop(digits, tuple(map(slice, kept)), shape)
+    aval = lambda whole: ShapedArray(shape, whole.dtype, weak_type=whole.weak_type)
+    return lambda whole: Crop(digits, tuple(map(slice, kept)), aval(whole))
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------

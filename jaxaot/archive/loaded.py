@@ -226,7 +226,7 @@ class _Reader:
         read = lambda name, reader: from_json(reader, held.get(name), f"the bucket's {name!r}")
         types = read("in_types", AVALS)
         given = tuple(jnp.asarray(bucket.tables[name]) for name in read("given", many(TEXT)))
-        pads, crops = read("pads", many(each(INT, SIZES))), read("crops", many(each(INT, CROP)))
+        pads, cuts = read("pads", many(each(INT, SIZES))), read("crops", many(each(INT, CROP)))
         here = [dict(pads).get(i, aval.shape) for i, aval in enumerate(traced.jaxpr.in_avals)]
         found = [(shape, aval.dtype) for shape, aval in zip(here, traced.jaxpr.in_avals, strict=True)]
         found += [(value.shape, value.dtype) for value in given]
@@ -244,6 +244,10 @@ class _Reader:
         shared, partition, tape = bucket.made.run, None, None
         if backward is not None:
             partition, tape = self._partition(backward, shared.whole, (), lambda *_: shared.partition.backward)
+        results = shared.whole.out_avals
+        if not all(0 <= i < len(results) for i, _ in cuts):
+            raise ArchiveError(f"{self.archive.name} is damaged: a size cuts a result that its bucket does not have.")
+        crops = tuple((i, cut(results[i])) for i, cut in cuts)
         return Room(Fit(bucket.made, given, pads, crops, None, 1.0), partition), tape
 
     def _partition(

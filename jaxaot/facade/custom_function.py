@@ -24,7 +24,7 @@ from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.subclass import SUBCLASSES, is_wrapper
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.views import detached
-from jaxaot.facade.wrapper_function import Opened
+from jaxaot.facade.wrapper_function import Opened, OpenedBackward
 from jaxaot.facade.write import apart_from_hooks, check_writable, record_write
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
@@ -262,6 +262,8 @@ class FunctionNode(Node):
 
     @property
     def cache_key(self) -> Any:
+        if isinstance(self._backward, OpenedBackward) and self._backward.has_wrappers:
+            return None  # how wrappers are put together differs from call to call
         ctx = self.ctx
         types = tuple(self.argument_types), tuple(self._result_types), tuple(ctx._saved._layouts)
         return "function", types, ctx.needs_input_grad, ctx._materializes_grads
@@ -278,7 +280,8 @@ class FunctionNode(Node):
     @property
     def code(self) -> tuple[Callable[..., Any], dict[str, Any]]:
         """The user's backward, and what the forward left for it besides what it saved."""
-        return self._backward, {name: value for name, value in vars(self.ctx).items() if not name.startswith("_")}
+        backward = self._backward.users if isinstance(self._backward, OpenedBackward) else self._backward
+        return backward, {name: value for name, value in vars(self.ctx).items() if not name.startswith("_")}
 
     def swap_held(self, held: Any, is_same: bool = False) -> Any:
         saved = self.ctx._saved

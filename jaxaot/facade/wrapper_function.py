@@ -154,15 +154,20 @@ class OpenedCall:
 
         return run
 
-    def backward(self, backward: Callable[..., Any]) -> Callable[..., Any]:
+    def backward(self, backward: Callable[..., Any]) -> OpenedBackward:
         """Returns a backward, or a pull, of inner tensors."""
+        return OpenedBackward(self, backward)
 
-        def run(ctx: Any, *cotangents: Any) -> Any:
-            found = backward(ctx, *self._shown(cotangents))
-            said = f"function {self.name}Backward"
-            return self.arguments.opened(found, said) if self.arguments.has_wrappers else found
+    def pull(self, backward: Callable[..., Any], ctx: Any, cotangents: Sequence[Any]) -> Any:
+        """Returns the gradients of inner tensors that a user's backward gives."""
+        found = backward(ctx, *self._shown(cotangents))
+        said = f"function {self.name}Backward"
+        return self.arguments.opened(found, said) if self.arguments.has_wrappers else found
 
-        return run
+    @property
+    def has_wrappers(self) -> bool:
+        """Whether there are any among the arguments or the results, once the forward has run."""
+        return self.arguments.has_wrappers or (self._results is not None and self._results.has_wrappers)
 
     def push(self, push: Callable[..., Any]) -> Callable[..., Any]:
         """Returns a `jvp` of inner tensors."""
@@ -184,3 +189,22 @@ class OpenedCall:
             return returned
         made = self._results.put(list(returned))
         return made[0] if self._is_single else tuple(made)
+
+
+class OpenedBackward:
+    """A user's backward, of inner tensors.
+
+    Attributes:
+      users: The user's.
+    """
+
+    def __init__(self, call: OpenedCall, users: Callable[..., Any]):
+        self._call, self.users = call, users
+
+    def __call__(self, ctx: Any, *cotangents: Any) -> Any:
+        return self._call.pull(self.users, ctx, cotangents)
+
+    @property
+    def has_wrappers(self) -> bool:
+        """Whether it is of anything but tensors that are no wrappers."""
+        return self._call.has_wrappers
