@@ -244,7 +244,8 @@ class _Reader:
         shared, partition, tape = bucket.made.run, None, None
         if backward is not None:
             partition, tape = self._partition(backward, shared.whole, (), lambda *_: shared.partition.backward)
-        results = shared.whole.out_avals
+        results = shared.whole.out_avals[: len(traced.jaxpr.out_avals)]
+        results += [] if shared.partition is None else shared.partition.backward.out_avals
         if not all(0 <= i < len(results) for i, _ in cuts):
             raise ArchiveError(f"{self.archive.name} is damaged: a size cuts a result that its bucket does not have.")
         crops = tuple((i, cut(results[i])) for i, cut in cuts)

@@ -2,4 +2,5 @@
 
 import importlib as _importlib
 
-_importlib.import_module("jaxaot.facade.methods")  # a tensor has its methods, whichever module is imported first
+for _name in ("methods", "leaves", "nodes"):  # a tensor has its methods and history, whichever module is imported first
+    _importlib.import_module(f"jaxaot.facade.{_name}")
