@@ -15,8 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Literal, bind_params, traced_like
+from jaxaot._jax import Literal, bind_params
 from jaxaot._placement import placed_like
+from jaxaot._scopes import traced_like
 from jaxaot._typing import ArrayLike, Atom, ClosedJaxpr, Eqn
 from jaxaot._util import collector
 from jaxaot.errors import NotDifferentiableError

@@ -19,6 +19,7 @@ LAYERS = [
         "_logs",
         "_frames",
         "_jax",
+        "_scopes",
         "_immutable",
         "_placement",
         "_versions",
@@ -66,6 +67,7 @@ RANK = {unit: rank for rank, row in enumerate(LAYERS) for unit in row}
 
 WITHIN_A_ROW = {
     ("_typing", "_jax"),  # types of graphs
+    ("_scopes", "_jax"),  # types of equations
     ("_placement", "_jax"),  # what asks XLA for one is a primitive
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning

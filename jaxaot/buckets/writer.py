@@ -19,7 +19,8 @@ import numpy as np
 from jax import lax
 
 from jaxaot._immutable import immutable
-from jaxaot._jax import bind_again, has_side_effects, traced_like
+from jaxaot._jax import bind_again, has_side_effects
+from jaxaot._scopes import traced_like
 from jaxaot._typing import ArrayLike
 from jaxaot.ir.alignment import AlignedEqn, AlignedGraph, Number, Operand, Values
 from jaxaot.ir.extents import (

@@ -33,8 +33,14 @@ def init_device_mesh(
       devices: Other devices than all, in the order of the mesh.
 
     Raises:
-      PlacementError: If the mesh does not have as many places as there are devices, or not a name for each axis.
+      PlacementError: If the mesh does not have as many places as there are devices, or not a name for each axis; or if
+        the first argument names no kind of devices.
     """
+    if not isinstance(device_type, str | None):
+        raise PlacementError(
+            f"A mesh is made of a kind of devices and a shape, and {device_type!r} came first. Write "
+            f'`init_device_mesh("cpu", {device_type!r}, mesh_dim_names=…)`.'
+        )
     kind = {"cuda": "gpu", None: None}.get(device_type, device_type)
     found = list(devices) if devices is not None else jax.devices(kind)
     shape = (len(found),) if mesh_shape is None else tuple(mesh_shape)

@@ -291,14 +291,7 @@ class GradKernel:
         differentiated: list[AbstractArray] = []
 
         def graph(flat: Callable[..., Any], kinds: Sequence[bool], given: Sequence[Any], wanted: Sequence[int]) -> Any:
-            """Returns the results and what the pullback holds.
-
-            Args:
-              flat: The op as a graph: what it is given → those of its results that there are.
-              kinds: For each result whether it is one of them.
-              given: What it is given.
-              wanted: Which of that is differentiated.
-            """
+            """Returns the results and what the pullback holds; `kinds` says which results `flat` returns."""
             nonlocal tree, avals
 
             def op(*differentiated: Any) -> Any:
@@ -335,8 +328,7 @@ class GradKernel:
                 kinds[:] = [r is not None for r in results]
                 return [r for r in results if r is not None]
 
-            # graphs of their own, so that residuals are chosen before the forward is traced for compilation; the first
-            # has opened the calls of `jnp`'s functions, each of which AD would look at apart
+            # residuals are chosen before the forward is compiled; AD would look at calls that are not open apart
             opened = jax.make_jaxpr(plain)(*given)
             wanted = [traced.index(i) for i in places]
             differentiate = lambda *given: graph(jaxpr_as_fun(opened), kinds, given, wanted)

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jaxaot._jax import Jaxpr, Literal, put_at, scopes
+from jaxaot._jax import Jaxpr, Literal
+from jaxaot._scopes import put_at, scopes
 from jaxaot._typing import Eqn
 from jaxaot.ir.walk import n_own_scopes, variables
 

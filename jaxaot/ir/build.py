@@ -12,7 +12,8 @@ import numpy as np
 from jax import lax
 from jax.lax import optimization_barrier_p, reshape_p, transpose_p
 
-from jaxaot._jax import ShapedArray, make_var, nest_source
+from jaxaot._jax import ShapedArray, make_var
+from jaxaot._scopes import nest_source
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Var
 from jaxaot.ir.rewrite import inline, splice
 

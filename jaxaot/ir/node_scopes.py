@@ -13,7 +13,7 @@ from typing import Any
 import jax
 
 from jaxaot._immutable import immutable
-from jaxaot._jax import Annotation, annotations_of, made_at
+from jaxaot._scopes import Annotation, annotations_of, made_at
 from jaxaot._typing import Eqn, Jaxpr
 from jaxaot.ir.walk import sub_jaxprs, variables
 

@@ -17,16 +17,8 @@ from typing import Any
 import jax
 
 from jaxaot._immutable import immutable
-from jaxaot._jax import (
-    Annotation,
-    DropVar,
-    annotated_source,
-    annotations_of,
-    close_jaxpr,
-    make_jaxpr_object,
-    make_var,
-    mark_p,
-)
+from jaxaot._jax import DropVar, close_jaxpr, make_jaxpr_object, make_var, mark_p
+from jaxaot._scopes import Annotation, annotated_source, annotations_of
 from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr, Var
 from jaxaot.ir.rewrite import inline, substitute
 from jaxaot.ir.walk import sub_jaxprs, variables

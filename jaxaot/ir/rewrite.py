@@ -18,8 +18,8 @@ from jaxaot._jax import (
     make_jaxpr_object,
     make_var,
     needs_lowering,
-    nest_source,
 )
+from jaxaot._scopes import nest_source
 from jaxaot._typing import Atom, Aval, ClosedJaxpr, Eqn, Jaxpr, Var
 from jaxaot._util import OrderedSet
 from jaxaot.ir.walk import variables

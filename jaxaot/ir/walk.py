@@ -18,18 +18,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import (
-    Annotation,
-    ClosedJaxpr,
-    DropVar,
-    Jaxpr,
-    Literal,
-    ShapedArray,
-    is_plainly_placed,
-    is_tracer,
-    scopes,
-)
-from jaxaot._jax import source_line as full_source_line
+from jaxaot._jax import ClosedJaxpr, DropVar, Jaxpr, Literal, ShapedArray, is_plainly_placed, is_tracer
+from jaxaot._scopes import Annotation, scopes
+from jaxaot._scopes import source_line as full_source_line
 from jaxaot._typing import Atom, Aval, Eqn, Primitive
 from jaxaot.views.layout import check_addressable
 

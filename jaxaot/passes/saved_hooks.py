@@ -31,7 +31,8 @@ import numpy as np
 from jax.dtypes import float0
 from jax.lax import optimization_barrier_p
 
-from jaxaot._jax import Literal, ShapedArray, annotations_of, close_jaxpr, make_jaxpr_object, make_var
+from jaxaot._jax import Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var
+from jaxaot._scopes import annotations_of
 from jaxaot._typing import Atom, Aval
 from jaxaot.ir.regions import HOOKS_SCOPE
 from jaxaot.ir.rewrite import reading, splice, substitute

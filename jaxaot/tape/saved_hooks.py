@@ -13,7 +13,7 @@ from typing import Any
 import jax
 
 from jaxaot._immutable import immutable
-from jaxaot._jax import Annotation
+from jaxaot._scopes import Annotation
 from jaxaot.errors import ArgumentError, SavedHooksDisabledError, UsageError
 from jaxaot.ir.regions import HOOKS_SCOPE
 from jaxaot.tape.modes import state

@@ -61,12 +61,10 @@ from jaxaot.tracer.paths import (
     BUILTIN,
     MAPPINGS,
     SEQUENCES,
+    held_by,
     is_foreign,
     is_foreign_class,
-    is_record,
-    item_steps,
     member_keys,
-    record_children,
 )
 from jaxaot.tracer.volatile import is_random, is_volatile_iterator
 
@@ -278,7 +276,7 @@ class _Walk:
         if id(value) in above:
             return
         above = above | {id(value)}
-        for steps, child in _held(value):
+        for steps, child in held_by(value):
             if isinstance(child, (types.FunctionType, types.MethodType, functools.partial, type)):
                 self._child(path + steps, child)
             elif not is_leaf(child) and not jax.tree_util.all_leaves([child]):
@@ -630,18 +628,6 @@ def _is_compared(value: object) -> bool:
         return False
     is_whole = cls.__eq__ is not object.__eq__ and cls.__hash__ is not None
     return is_whole and any(is_foreign_class(owner) for owner in cls.__mro__ if owner is not object)
-
-
-def _held(value: object) -> Iterator[tuple[Path, Any]]:
-    """Yields what a value of a library, or one that JAX takes apart, holds."""
-    if is_record(value):
-        yield from ((steps, child) for steps, child, _ in record_children(value))
-    elif isinstance(value, (*MAPPINGS, *SEQUENCES)):
-        yield from (((step,), child) for step, child in item_steps(value))
-    elif isinstance(value, functools.partial):
-        yield (("attr", "func"),), value.func
-    else:
-        yield from (((("attr", name),), child) for name, child in attributes_of(value).items())
 
 
 def _can_be_hidden(cls: type, name: str) -> bool:

@@ -21,7 +21,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxaot.facade.cells import TOOLS, is_of_library
+from jaxaot.facade.cells import TOOLS, attributes_of, is_of_library
 from jaxaot.facade.subclass import is_wrapper
 from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.paths import UNSET, ObjectKey, Path, function_behind
@@ -177,6 +177,18 @@ def record_children(record: object) -> Iterator[tuple[Path, Any, bool]]:
             continue
         else:
             yield path, value, isinstance(value, type)
+
+
+def held_by(value: object) -> Iterator[tuple[Path, Any]]:
+    """Yields what a value of a library, or one that JAX takes apart, holds."""
+    if is_record(value):
+        yield from ((steps, child) for steps, child, _ in record_children(value))
+    elif isinstance(value, (*MAPPINGS, *SEQUENCES)):
+        yield from (((step,), child) for step, child in item_steps(value))
+    elif isinstance(value, functools.partial):
+        yield (("attr", "func"),), value.func
+    else:
+        yield from (((("attr", name),), child) for name, child in attributes_of(value).items())
 
 
 def _fields(cls: type, value: object) -> Iterable[str]:

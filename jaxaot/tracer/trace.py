@@ -60,6 +60,7 @@ from jaxaot.tracer.guards import Reached, find_volatile, python_guards
 from jaxaot.tracer.hoist import hoist
 from jaxaot.tracer.leaks import check_leaks, check_reached
 from jaxaot.tracer.loads import Facts, Loads
+from jaxaot.tracer.order import in_order, put_in_order
 from jaxaot.tracer.paths import find_paths
 from jaxaot.tracer.places import Places, leaf_input
 from jaxaot.tracer.predictions import (
@@ -268,7 +269,7 @@ def _trace(
                     raise _TraceAgain(dataclasses.replace(how, is_shared=True))
                 if not how.has_numbers and any(map(is_number_argument, leaves)) and recipes.keeps_numbers():
                     raise _TraceAgain(dataclasses.replace(how, has_numbers=True))
-                _put_in_order(trace, leaves)
+                put_in_order(trace, leaves)
                 own, outside = (recipes.tensors, recipes.numbers), places.outside | world.wrappers
                 escapes = collect_escapes(trace, result, outside, *own, world.paths)
                 refuse_lasting_hooks(trace, escapes.leaves)
@@ -590,37 +591,7 @@ def _tensor_inputs(leaves: Sequence[Any], trace: TraceState, paths: dict[int, Pa
             f"the globals it names, or attributes of its objects: {shown}. A later call could not find them again. "
             "Pass them as arguments, or keep them in an attribute, a list or a dict that the function reads."
         )
-    return [tensor for tensor, _ in _in_order(leaves, trace)]
-
-
-def _put_in_order(trace: TraceState, leaves: Sequence[Any]) -> None:
-    """Puts what a trace reached into the order of the inputs, which then is that of outputs too."""
-    noted = _in_order(leaves, trace)
-    trace.noted = {id(tensor): (tensor, was) for tensor, was in noted}
-    first = {id(was["_storage"]): i for i, (_, was) in reversed(list(enumerate(noted)))}
-    known = sorted(trace.storages.items(), key=lambda item: first.get(item[0], len(noted)))
-    trace.storages = dict(known)
-
-
-def _in_order(leaves: Sequence[Any], trace: TraceState) -> list[tuple[Tensor, dict[str, Any]]]:
-    """Returns the tensors from outside with how they were, those that are not passed first.
-
-    What stays from call to call comes first, so that whoever runs graphs can keep the first inputs as they are. A
-    tensor that is the `.grad` of another comes after it. The order does not depend on who was reached first, so that
-    traces of other sizes have it too.
-    """
-    noted = trace.noted.values()
-    grad_of = {id(tensor): was["_grad"] for tensor, was in noted}
-    grads = {id(grad) for grad in grad_of.values() if grad is not None}
-    passed = {id(leaf): i for i, leaf in enumerate(leaves)}
-    given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-    given += [grad for leaf in given if (grad := grad_of.get(id(leaf), leaf._grad)) is not None]
-    storage_of = {id(tensor): id(was["_storage"]) for tensor, was in noted}
-    storages = {storage_of.get(id(tensor), id(tensor._storage)) for tensor in given}
-    place = lambda item: (
-        id(item[1]["_storage"]) in storages, id(item[0]) in grads, passed.get(id(item[0]), len(leaves)),
-    )  # fmt: skip
-    return sorted(noted, key=place)
+    return [tensor for tensor, _ in in_order(leaves, trace)]
 
 
 def _generators(trace: TraceState, starts: Sequence[tuple[Path, Any]]) -> tuple[RngPlan, tuple[WorldWrite, ...]]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from jax import lax
 
-from jaxaot._jax import has_side_effects, nest_source, scan_counts
+from jaxaot._jax import has_side_effects, scan_counts
+from jaxaot._scopes import nest_source
 from jaxaot._typing import Array, ClosedJaxpr, Eqn
 from jaxaot.ir.rewrite import inline, splice
 from jaxaot.ir.rewriter import Rewriter
