@@ -15,7 +15,7 @@ import threading
 import types
 import weakref
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -36,7 +36,8 @@ BUILTIN = {dict, list, tuple, deque, OrderedDict, defaultdict, Counter, types.Ma
 LIMIT = 500_000
 _DEAD_ENDS = {"threading", "logging", "io", *TOOLS}
 """Packages whose objects are not looked into."""
-_RECORDS = {"flax.nnx.graphlib", "flax.typing"}
+_PLAIN = {str, int, bool, float, type(None)}
+_RECORDS = {"flax.nnx.graphlib", "flax.typing", "flax.core.frozen_dict"}
 """Modules of records that never change, such as the definition of an nnx module's graph."""
 
 
@@ -159,24 +160,58 @@ def is_record(value: object) -> bool:
     return type(value).__module__ in _RECORDS
 
 
-def record_children(record: object) -> Iterator[tuple[Path, Any, bool]]:
-    """Yields what a record leads to through further ones, each object once; of thousands, few lead to anything."""
+def record_children(record: object) -> Sequence[tuple[Path, Any, bool]]:
+    """Returns what a record leads to through further ones, each object once; of thousands, few lead to anything."""
+    return _children_of(_Same(record))
+
+
+class _Same:
+    """A value as a key that is compared by identity."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object):
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+@functools.lru_cache(maxsize=4)  # a call looks at one several times, and those of large models are large
+def _children_of(record: _Same) -> tuple[tuple[Path, Any, bool], ...]:
     seen: set[int] = set()
-    stack: list[tuple[Path, Any]] = [((), record)]
+    found: list[tuple[Path, Any, bool]] = []
+    stack: list[tuple[Path, Any]] = [((), record.value)]
     while stack:
         path, value = stack.pop()
-        if id(value) in seen or isinstance(value, LEAVES):
+        if id(value) in seen:
             continue
         seen.add(id(value))
         cls = type(value)
-        if cls is tuple or cls is list or cls is dict:
-            stack += [((*path, step), child) for step, child in item_steps(value) if not isinstance(child, LEAVES)]
-        elif is_record(value):
-            stack += [((*path, ("attr", name)), getattr(value, name)) for name in _fields(cls, value)]
-        elif cls is jax.tree_util.PyTreeDef:
-            continue
-        else:
-            yield path, value, isinstance(value, type)
+        names = _fields(cls)
+        inner: Iterable[Any] = ()
+        if names is not None:
+            own = names or getattr(value, "__dict__", ())
+            inner = [(("attr", name), getattr(value, name)) for name in own]
+        elif cls is tuple or cls is list or cls is dict:
+            inner = item_steps(value)
+        elif cls is not jax.tree_util.PyTreeDef:
+            found.append((path, value, isinstance(value, type)))
+        for step, child in inner:
+            if type(child) not in _PLAIN and not isinstance(child, LEAVES):
+                stack.append(((*path, step), child))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=256)
+def _fields(cls: type) -> tuple[str, ...] | None:
+    """Returns the attributes of a class of records: none if they are in a dict; None of any other class."""
+    if cls.__module__ not in _RECORDS:
+        return None
+    return tuple(name for owner in cls.__mro__ for name in vars(owner).get("__slots__", ()))
 
 
 def held_by(value: object) -> Iterator[tuple[Path, Any]]:
@@ -189,13 +224,6 @@ def held_by(value: object) -> Iterator[tuple[Path, Any]]:
         yield (("attr", "func"),), value.func
     else:
         yield from (((("attr", name),), child) for name, child in attributes_of(value).items())
-
-
-def _fields(cls: type, value: object) -> Iterable[str]:
-    """Returns the attributes of a record: those of a class with slots, or what an object has."""
-    return getattr(value, "__dict__", None) or [
-        name for owner in cls.__mro__ for name in vars(owner).get("__slots__", ())
-    ]
 
 
 def _attribute_children(value: object) -> Iterator[tuple[Path, Any, bool]]:
