@@ -18,8 +18,10 @@ def some(cases, n_quick):
 
 
 def one_in(n, cases):
-    """Returns cases of one test, of which every `n`-th runs by default, the others marked slow."""
-    return [pytest.param(case, marks=pytest.mark.slow if i % n else ()) for i, case in enumerate(cases)]
+    """Returns cases of one test, some of them by `pytest.param`: every `n`-th runs by default, others are slow."""
+    found = [case if hasattr(case, "marks") else pytest.param(case) for case in cases]
+    slow = lambda case: pytest.param(*case.values, id=case.id, marks=(*case.marks, pytest.mark.slow))
+    return [slow(case) if i % n else case for i, case in enumerate(found)]
 
 
 def chunks(size, n, n_quick):
