@@ -202,15 +202,22 @@ def angle(self):
     return lax.stop_gradient(jnp.where(jnp.isnan(self), self, jnp.where(self < 0, jnp.pi, 0.0)).astype(self.dtype))
 
 
+_mantissa = with_derivatives(
+    lambda x, _: jnp.frexp(x)[0],
+    lambda x, exponent, _: jnp.exp2(-exponent),
+    lambda x, exponent, _: jnp.zeros_like(x),
+)
+
+
 @register_op("frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", out=True)
 def frexp(self):
     """Returns the mantissa, of a size from 1/2 to 1, and the exponent of 2 that make up each element."""
     if not is_floating(self.dtype):
         raise DtypeError("torch.frexp() only supports floating-point dtypes. Convert the tensor with `.float()`.")
-    mantissa, exponent = jnp.frexp(lax.stop_gradient(self))
+    exponent = jnp.frexp(lax.stop_gradient(self))[1]
     if self.dtype.itemsize <= 4:
         exponent = exponent.astype(jnp.int32)
-    return with_derivatives(lambda x: mantissa, lambda x, _: jnp.exp2(-exponent.astype(x.dtype)))(self), exponent
+    return _mantissa(self, lax.stop_gradient(exponent.astype(self.dtype))), exponent
 
 
 @register_op(
