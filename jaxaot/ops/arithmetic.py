@@ -98,10 +98,19 @@ register_binary(real_only({"floor_divide": _floor_divide}), {}, promote="common"
 register_binary({"true_divide": divide}, {}, promote="float", inplace=True)
 
 
+def _whole_power(x: Array, y: Array) -> Array:
+    """Returns powers modulo the range of the dtype; `jnp.power` looks at no more than six bits of the exponent."""
+    result, exponent, facts = jnp.ones_like(x), jnp.maximum(y, 0), jnp.iinfo(y.dtype)
+    for _ in range(int(facts.max).bit_length()):
+        result = jnp.where(exponent & 1 == 1, result * x, result)
+        x, exponent = x * x, exponent >> 1
+    return result
+
+
 def _power(x: Array, y: Array) -> Array:
     x, y = jnp.broadcast_arrays(x, y)
     if not is_inexact(x.dtype):
-        positive = jnp.power(x, jnp.maximum(y, 0) if is_integral(y.dtype) else y)
+        positive = _whole_power(x, y) if is_integral(y.dtype) else jnp.power(x, y)
         if not jnp.issubdtype(y.dtype, jnp.signedinteger):
             return positive
         inverse = jnp.where(x == 1, 1, jnp.where(x == -1, jnp.where(y % 2 == 0, 1, -1), 0)).astype(x.dtype)

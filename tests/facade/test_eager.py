@@ -200,3 +200,10 @@ def test_whole_numbers_of_more_than_32_bits():
     assert ja.tensor([-1], dtype=ja.uint8).tolist() == [255]  # as in PyTorch
     with jax.enable_x64(True):
         assert (ja.tensor([1, 2]) * wide).tolist() == [wide, 2 * wide]
+
+
+def test_whole_powers_are_taken_modulo_the_range():
+    bases, exponents = [-7, 3, 2, -1, 0, 2], [2147483646, 2147483647, 64, 65, 100, 31]
+    wrapped = [(pow(x, y, 1 << 32) + (1 << 31)) % (1 << 32) - (1 << 31) for x, y in zip(bases, exponents, strict=True)]
+    for fn in (ja.pow, ja.compile(ja.pow)):
+        assert fn(ja.tensor(bases, dtype=ja.int32), ja.tensor(exponents, dtype=ja.int32)).tolist() == wrapped
