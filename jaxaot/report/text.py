@@ -68,7 +68,8 @@ def _all_lines(report: Report) -> Iterator[Line]:
 def _block(title: str, lines: Sequence[str], width: int) -> Iterator[str]:
     yield f"  {title}:"
     for line in lines:
-        yield from _wrapped(line, width, 4)
+        for part in line.splitlines():
+            yield from _wrapped(part, width, 4)
 
 
 def _wrapped(line: str, width: int, indent: int) -> list[str]:

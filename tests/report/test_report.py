@@ -1,5 +1,6 @@
 """The report on a function: one object of plain data, the same facts in text, JSON and HTML."""
 
+import dataclasses
 import functools
 import json
 import random
@@ -67,6 +68,11 @@ def test_the_text_begins_with_the_summary_and_fits_the_width(report):
     assert "y = (x @ w).tanh()" in summary and "tanh_1: float32[4,4], 64 B" in summary
     assert all(f"# {title}\n" in stages for title in ("traced", "joint", "sequence numbers", "partition"))
     assert repr(report) == str(report) == report.text()
+
+
+def test_lines_of_one_entry_stay_lines(report):
+    shown = dataclasses.replace(report, collectives=("forward: all-gather\n  held: 1 B", "backward: none")).text()
+    assert "\n    forward: all-gather\n      held: 1 B\n    backward: none\n" in shown
 
 
 def test_plain_data(report, tmp_path):
