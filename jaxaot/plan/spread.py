@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Aval
 from jaxaot.ir.walk import aval_bytes
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Spread:
     """How the values of a graph are divided among devices.
 

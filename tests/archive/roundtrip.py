@@ -16,3 +16,15 @@ def archived(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         path = pathlib.Path(folder) / "f.jaxaot"
         ja.export(fn, *args, **kwargs).save(path)
         return ja.load(path)
+
+
+WITHOUT_SOURCE = """
+import sys
+class Blocked:
+    def find_spec(self, name, *_):
+        if name.split(".")[0] in ("flax", "torch", "tests"):
+            raise ImportError(name)
+sys.meta_path.insert(0, Blocked())
+import jaxaot as ja
+"""
+"""Begins a program that finds neither the tests, which hold the source, nor flax."""

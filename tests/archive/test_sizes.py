@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from tests.archive.roundtrip import WITHOUT_SOURCE
 from tests.archive.test_calls import check_alike
 from tests.archive.test_files import NONSENSE, places, rewritten
 from tests.laws.test_random_sizes import make_program
@@ -163,18 +164,13 @@ def test_weights_apart(tmp_path):
     np.testing.assert_allclose(loaded(x).detach().numpy(), model(x).detach().numpy(), rtol=1e-6)
 
 
-BARE = """
-import sys
-class Blocked:
-    def find_spec(self, name, *_):
-        if name.split(".")[0] in ("flax", "torch", "tests"):
-            raise ImportError(name)
-sys.meta_path.insert(0, Blocked())
-import jaxaot as ja
-fn = ja.load(sys.argv[1])
+BARE = (
+    WITHOUT_SOURCE
+    + """fn = ja.load(sys.argv[1])
 ja.manual_seed(5)
 print(*(fn(ja.ones(n, 3), ja.ones(n, 2), ja.zeros(3), 2.0)[0].item() for n in (7, 10)))
 """
+)
 
 
 def test_a_process_without_the_source(held):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from tests.archive.roundtrip import archived
+from tests.archive.roundtrip import WITHOUT_SOURCE, archived
 
 
 def same(one, other, rtol=1e-5):
@@ -102,18 +102,13 @@ def test_decoding_writes_the_cache_in_place():
         assert view.abs().sum().item() == 0
 
 
-BARE = """
-import sys
-class Blocked:
-    def find_spec(self, name, *_):
-        if name.split(".")[0] in ("flax", "torch", "tests"):
-            raise ImportError(name)
-sys.meta_path.insert(0, Blocked())
-import jaxaot as ja
-step = ja.load(sys.argv[1])
+BARE = (
+    WITHOUT_SOURCE
+    + """step = ja.load(sys.argv[1])
 x, y = ja.load_state(sys.argv[2])
 print(*(loss.item() for _ in range(2) for loss in step(x, y)))
 """
+)
 
 
 def test_a_process_without_the_source_and_without_flax(tmp_path):

@@ -110,7 +110,7 @@ def try_sample(op, fn, sample, old):
     for n in SIZES:
         try:
             exact.append(case.outcome(case, n, False))
-        except Exception:
+        except Exception:  # the op takes no such size
             return None
         if not is_finite(exact[-1][0]) or not is_finite(exact[-1][1]):
             return None  # the padding of its own is not that of ours

@@ -81,7 +81,7 @@ def problem_of(op, fn, sample):
             *opdb.pytree.tree_map(torch_paired, (sample.input, *sample.args)),
             **opdb.pytree.tree_map(torch_paired, sample.kwargs),
         )
-    except Exception:
+    except Exception:  # PyTorch has no answer for pairs
         return None
     are_pairs = [[isinstance(x, PAIRS) for x in opdb.flat_outputs(value)] for value in (found, theirs)]
     return None if are_pairs[0] == are_pairs[1] else f"pairs {are_pairs[0]} where PyTorch has {are_pairs[1]}"
