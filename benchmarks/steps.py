@@ -161,6 +161,12 @@ def decode(n_layers: int = 4, width: int = 128, n_heads: int = 4, length: int = 
     return Step(step, state, (model.parameters,))
 
 
+def _real() -> Any:
+    from benchmarks import real_models
+
+    return real_models
+
+
 STEPS: dict[str, Callable[[], Step]] = {
     **{f"gpt-{n}": lambda n=n: descent(models.gpt(n), functools.partial(gpt_words, 4)) for n in (2, 4, 8, 12, 16)},
     "gpt-2-1024": lambda: descent(models.gpt(2, length=1024, batch=1), functools.partial(gpt_words, 4)),
@@ -179,3 +185,13 @@ STEPS: dict[str, Callable[[], Step]] = {
     "decode": decode,
 }
 """Steps by name."""
+
+REAL: dict[str, Callable[[], Step]] = {
+    "gpt2": lambda: adam(_real().gpt2()),
+    "gpt2-batch-4": lambda: adam(_real().gpt2(batch=4)),
+    "vit-b16": lambda: adam(_real().vit()),
+    "resnet50": lambda: adam(_real().resnet50()),
+    "bert": lambda: adam(_real().bert()),
+    "llama": lambda: adam(_real().llama()),
+}
+"""Steps of models of the sizes that people train, which take gigabytes and minutes."""

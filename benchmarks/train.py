@@ -16,6 +16,11 @@ starts each contestant five times, in turns, and shows of the first calls the le
 times `ja.jit` as it is and without a pass, for each of those named; with no name, for each that changes the graph of
 the model. Ratios are then of the time of a round without the pass to that of the same round with all: above 1, the pass
 gains.
+
+    python -m benchmarks.train gpt2 gpt2-batch-4 vit-b16 resnet50 bert llama --rounds 4
+
+are models of real size, which are not among those that are run when none is named. *Peak* is the largest resident
+memory of the process, which includes the state and its copy.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ import argparse
 import contextlib
 import dataclasses
 import pathlib
+import resource
 import statistics
 import subprocess
 import sys
@@ -37,7 +43,8 @@ import numpy as np
 
 from benchmarks.passes import fired, without
 from benchmarks.runner import Timing, find_torch, seconds_text, show_machine, write_json
-from benchmarks.steps import RATE, STEPS, Step
+from benchmarks.steps import RATE, REAL, STEPS, Step
+from jaxaot._util import format_bytes
 from jaxaot.ir.rewrite import inline
 
 BASELINE = "jax.jit"
@@ -155,7 +162,7 @@ def take_part(name: str, contestant: str) -> None:
 
     kind, _, left_out = contestant.partition(WITHOUT)
     with ja.config(passes=without(left_out)) if left_out else contextlib.nullcontext():
-        _take_part(contestants(STEPS[name]())[kind]())
+        _take_part(contestants((STEPS | REAL)[name]())[kind]())
 
 
 def _take_part(call: Callable[[], Any]) -> None:
@@ -164,7 +171,8 @@ def _take_part(call: Callable[[], Any]) -> None:
     first = time.perf_counter() - start
     call()
     once = min(_timed(call) for _ in range(3))
-    print(f"ready {first} {loss}", flush=True)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    print(f"ready {first} {loss} {peak}", flush=True)
     n_calls = max(1, min(200, int(ROUND_SECONDS / once)))
     for _ in sys.stdin:
         print(*(_timed(call) for _ in range(n_calls)), flush=True)
@@ -185,6 +193,7 @@ class Contestant:
       process: The process.
       first_seconds: The time of its first call, in this process and in others that were started for that.
       loss: What its first call returned.
+      peak: The largest resident memory of its process until then, in bytes.
       rounds: The times of the later ones, round by round.
     """
 
@@ -192,6 +201,7 @@ class Contestant:
     process: Any
     first_seconds: list[float]
     loss: float
+    peak: int
     rounds: list[list[float]] = dataclasses.field(default_factory=list)
 
     @property
@@ -212,8 +222,8 @@ class Contestant:
         )
         for line in process.stdout:
             if line.startswith("ready "):
-                first, loss = map(float, line.split()[1:])
-                return cls(name, process, [first], loss)
+                first, loss, peak = line.split()[1:]
+                return cls(name, process, [float(first)], float(loss), int(peak))
         raise RuntimeError(f"{name} on {model} ended early: run {' '.join(command[1:])}")
 
     def play(self) -> None:
@@ -252,7 +262,7 @@ def left_out_of(model: str, named: list[str]) -> list[str]:
     if named:
         without(*named)  # which says what is no pass
         return named
-    step = STEPS[model]()
+    step = (STEPS | REAL)[model]()
     if step.has_objects:
         raise ValueError(f"{model} takes objects: name the passes that are to be left out")
     return fired(inline(jax.make_jaxpr(step.fn)(step.state, *step.data), also_custom=True))
@@ -261,7 +271,9 @@ def left_out_of(model: str, named: list[str]) -> list[str]:
 def main() -> None:
     """Prints a table for each model."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("models", nargs="*", metavar="MODEL", help=f"which of {', '.join(STEPS)}; all if left out")
+    parser.add_argument(
+        "models", nargs="*", metavar="MODEL", help=f"which of {', '.join(STEPS | REAL)}; the small ones if left out"
+    )
     parser.add_argument("--rounds", type=int, default=12, help="how often each contestant has its turn")
     parser.add_argument("--first-calls", type=int, default=1, help="how often each is started for its first call")
     parser.add_argument("--only", action="append", help="a contestant besides the baseline; all if left out")
@@ -281,14 +293,16 @@ def main() -> None:
     record: dict[str, Any] = {}
     for model in options.models or STEPS:
         if options.without is None:
-            every = list(contestants(STEPS[model]()))
+            every = list(contestants((STEPS | REAL)[model]()))
             names = [name for name in every if not options.only or name in (every[0], *options.only)]
         else:
             names = [OURS, *(OURS + WITHOUT + name for name in left_out_of(model, options.without))]
         running = race(model, names, options.rounds, options.first_calls)
-        record[model] = {c.name: {"first": c.first_seconds, "loss": c.loss, "rounds": c.rounds} for c in running}
+        record[model] = {
+            c.name: {"first": c.first_seconds, "loss": c.loss, "peak": c.peak, "rounds": c.rounds} for c in running
+        }
         table = Table(title=model, title_justify="left")
-        for column in ("contestant", "first call", "min", "quartile", "median", "ratio"):
+        for column in ("contestant", "first call", "min", "quartile", "median", "ratio", "peak"):
             table.add_column(column, justify="left" if column == "contestant" else "right", min_width=10)
         for contestant in running:
             seconds, firsts = contestant.seconds, contestant.first_seconds
@@ -303,6 +317,7 @@ def main() -> None:
                 seconds_text(min(firsts)) + median,
                 *map(seconds_text, (min(seconds), low, middle)),
                 ratio,
+                format_bytes(contestant.peak),
             )
         console.print(table)
     show_machine(console)

@@ -16,7 +16,7 @@ from jaxaot._jax import Literal, jaxpr_as_fun
 from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory import sequential, subprograms
 from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, can_be_cut
-from jaxaot.backend.cpu.memory.subprograms import divide, plan_schedule
+from jaxaot.backend.cpu.memory.subprograms import divide, plan_schedule, temporary_bytes
 from jaxaot.backend.cpu.options import keeping_barriers
 from jaxaot.backend.cpu.tune import tune
 from jaxaot.ir.rewrite import inline
@@ -147,6 +147,15 @@ def test_small_and_effectful_graphs_are_one_program():
         return step(weights, x)
 
     assert can_be_cut(graph_of(step, WEIGHTS, X)) and not can_be_cut(graph_of(printed, WEIGHTS, X))
+
+
+def test_what_needs_more_than_the_process_may_keep_is_one_program(monkeypatch):
+    closed = graph_of(step, WEIGHTS, X)
+    estimate = temporary_bytes(closed.jaxpr.eqns, set(), limit=1 << 40, delayed=False)
+    monkeypatch.setattr(sequential, "MOST_KEPT_BYTES", estimate)
+    assert can_be_cut(closed)
+    monkeypatch.setattr(sequential, "MOST_KEPT_BYTES", estimate - 1)
+    assert not can_be_cut(closed)
 
 
 def test_where_no_cut_helps_there_is_none():
