@@ -168,15 +168,15 @@ def trace_call(
         how = dataclasses.replace(how, numbers=tuple(chosen), lists=tuple(lists))
         while True:
             try:
-                symbolic = _trace(fn, args, kwargs, leaves, in_tree, known, how)
+                found = _trace(fn, args, kwargs, leaves, in_tree, known, how)
                 break
             except _TraceAgain as again:
                 how = again.how
             except Exception as error:  # code that takes none but Python's own numbers
                 log_values(fn, chosen, f"{type(error).__name__}: {error}")
                 return plain
-        if predicts(symbolic, plain, starts):
-            return symbolic
+        if predicts(found, plain, starts):
+            return found
         log_values(fn, chosen, "with a symbol in its place the function does something else")
         return plain
 
