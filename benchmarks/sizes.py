@@ -1,7 +1,7 @@
 """What sizes that change cost: a program for each, padding and masks by hand, and one program for many.
 
-    python -m benchmarks.sizes [gpt] [batch] [decode] [lstm] [tensors] [full] [first] [seen] [--steps N] [--longest N]
-        [--layers N] [--json FILE]
+    python -m benchmarks.sizes [gpt] [batch] [decode] [lstm] [tensors] [memory] [full] [first] [seen]
+        [--steps N] [--longest N] [--layers N] [--json FILE]
 
 Each line is a way to run the same calls: programs, seconds of CPU time and of the clock for all calls, and the median
 time of a call whose size was seen before. `full` compares calls of the largest size, where nothing is padded: what the
@@ -411,6 +411,36 @@ def seen(steps: int, longest: int) -> None:
             )
 
 
+def memory(steps: int, longest: int) -> None:
+    """The memory of a training step of the largest bucket, and of steps of all buckets in turn."""
+    model = language_model(ja, N_LAYERS, 128, longest)
+    fn = untyped(ja.compile(lambda ids: model(ids), dynamic={"ids": 1}))
+    call = lambda n: fn(ja.tensor(RNG.integers(0, 128, (4, n)))).backward()
+    sizes = [n for n in read_buckets("pow2").up_to(longest) if n >= longest // 4]
+    for n in sizes:
+        call(n)
+    alone = [_most_resident(lambda n=n: call(n)) for n in sizes]
+    together = _most_resident(lambda: [call(n) for n in sizes * 2])
+    temporary = [
+        max(e.memory_analysis().temp_size_in_bytes for e in program.executables.values()) for program in fn.programs
+    ]
+    live = sum(array.nbytes for array in jax.live_arrays())
+    print(f"memory: steps of {sizes}, {fn.n_programs} programs, {live / 2**20:.0f} MiB of arrays stay")
+    print(
+        f"  temporaries of all programs: {sum(temporary) / 2**20:.0f} MiB, of the largest {max(temporary) / 2**20:.0f}"
+    )
+    print(f"  most that the process holds: {', '.join(f'{a / 2**20:.0f}' for a in alone)} MiB, each size for itself")
+    print(f"  most that the process holds: {together / 2**20:.0f} MiB, all sizes in turn", flush=True)
+
+
+def _most_resident(run: Callable[[], Any]) -> int:
+    """Returns the most bytes that the process holds while something runs; Linux says so."""
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    jax.block_until_ready(run())
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+
+
 def tensors(steps: int, longest: int) -> None:
     """Training steps of a GPT on tensors, against PyTorch's where it is installed."""
     lengths = [int(n) for n in RNG.integers(2, longest + 1, steps)]
@@ -464,6 +494,7 @@ PARTS = {
     "decode": decode,
     "lstm": lstm,
     "tensors": tensors,
+    "memory": memory,
     "full": full,
     "first": first,
     "seen": seen,

@@ -1,6 +1,7 @@
 """Sizes that change under `ja.compile`: values of the exact program, few programs, and reasons where there are more."""
 
 import contextlib
+import gc
 
 import jax
 import jax.numpy as jnp
@@ -541,6 +542,22 @@ def test_as_many_programs_are_kept_as_is_said():
         same(fn(x), x.cumsum(0))
         assert fn.n_programs <= 2
     assert fn.n_programs_made == 4  # that of 8 twice
+
+
+def test_programs_of_many_buckets_hold_no_arrays_between_calls(nans):
+    w = ja.tensor(rows(32, 32), requires_grad=True)
+    fn = ja.compile(lambda x: (x @ w).softmax(0).square().sum(), dynamic={"x": 0})
+
+    def live_bytes():
+        gc.collect()
+        return sum(array.nbytes for array in jax.live_arrays())
+
+    fn(ja.tensor(rows(7, 32))).backward()
+    before = live_bytes()
+    for n in (13, 20, 27, 45, 90):
+        fn(ja.tensor(rows(n, 32))).backward()
+    assert fn.n_programs == 6
+    assert live_bytes() - before < 1000  # the numbers of sizes; a row of the input is 128 bytes
 
 
 def test_sixty_steps_of_random_lengths_take_few_programs():
