@@ -1,6 +1,7 @@
 """What sizes that change cost: a program for each, padding and masks by hand, and one program for many.
 
-    python -m benchmarks.sizes [gpt] [batch] [decode] [lstm] [tensors] [full] [first] [seen] [--steps N] [--longest N]
+    python -m benchmarks.sizes [gpt] [batch] [decode] [lstm] [tensors] [memory] [full] [first] [seen]
+        [--steps N] [--longest N] [--layers N] [--json FILE]
 
 Each line is a way to run the same calls: programs, seconds of CPU time and of the clock for all calls, and the median
 time of a call whose size was seen before. `full` compares calls of the largest size, where nothing is padded: what the
@@ -12,7 +13,10 @@ unset `JAX_COMPILATION_CACHE_DIR`.
 from __future__ import annotations
 
 import argparse
+import os
+import pathlib
 import random
+import resource
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -24,11 +28,14 @@ import numpy as np
 from jax import lax
 
 import jaxaot as ja
+from benchmarks.runner import write_json
 from jaxaot.buckets.policy import read_buckets
 from jaxaot.lower.padding import padded
 
 RNG = np.random.default_rng(0)
 bucket_of = read_buckets("pow2").of
+N_LAYERS = 4
+"""How many layers a GPT has."""
 
 
 def weights(*shape: int) -> Any:
@@ -81,69 +88,125 @@ class GPT:
         return self.params, (zeros(), zeros())
 
 
-def run(what: str, calls: Sequence[tuple[Any, Callable[[], Any]]], n_programs: Callable[[], int]) -> None:
-    """Makes calls, each with its size, and prints what they took."""
+def cpu_seconds() -> float:
+    """Returns the CPU time of this process and of the compilers that it called."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+ROWS: list[dict[str, Any]] = []
+"""What `run` measured."""
+
+
+def run(part: str, what: str, calls: Sequence[tuple[Any, Callable[[], Any]]], n_programs: Callable[[], int]) -> None:
+    """Makes calls, each with its size, and prints and notes what they took."""
     seen, again = set(), []
-    cpu, clock = time.process_time(), time.perf_counter()
+    cpu, clock = cpu_seconds(), time.perf_counter()
     for size, call in calls:
         start = time.perf_counter()
         jax.block_until_ready(call())
         if size in seen:
             again.append(time.perf_counter() - start)
         seen.add(size)
-    cpu, clock = time.process_time() - cpu, time.perf_counter() - clock
-    median = f"{statistics.median(again) * 1e3:9.2f} ms" if again else "        -"
-    print(f"  {what:34}{n_programs():4} programs {cpu:9.1f} s CPU {clock:9.1f} s {median}", flush=True)
+    cpu, clock = cpu_seconds() - cpu, time.perf_counter() - clock
+    median = statistics.median(again) if again else None
+    step = f"{median * 1e3:9.2f} ms" if median is not None else "        -"
+    print(f"  {what:34}{n_programs():4} programs {cpu:9.1f} s CPU {clock:9.1f} s {step}", flush=True)
+    ROWS.append(
+        {
+            "case": f"{part}: {len(calls)} calls, {len(seen)} sizes",
+            "contestant": what,
+            "programs": n_programs(),
+            "cpu_seconds": cpu,
+            "seconds": clock,
+            "median_seconds_again": median,
+        }
+    )
 
 
-def compare(title: str, fn: Callable[..., Any], dynamic: Any, arguments: Sequence[tuple[Any, tuple[Any, ...]]]) -> None:
-    """Prints what the calls of a function take, exactly and by buckets."""
+def compare(
+    title: str,
+    fn: Callable[..., Any],
+    dynamic: Any,
+    arguments: Sequence[tuple[Any, tuple[Any, ...]]],
+    by_hand: tuple[Callable[..., Any], Callable[..., tuple[Any, ...]]],
+) -> None:
+    """Prints what the calls of a function take: exactly, by buckets, and padded and masked by hand.
+
+    Args:
+      title: What it is.
+      fn: The function.
+      dynamic: What of it changes.
+      arguments: The calls, each with its size.
+      by_hand: The function with masks, and what takes its arguments to those that are padded.
+    """
     print(f"{title}: {len(arguments)} calls, {len({size for size, _ in arguments})} sizes")
     exact = untyped(jax.jit(lambda *args: fn(*args)))
-    run("jax.jit, a program for each", [(s, lambda a=a: exact(*a)) for s, a in arguments], exact._cache_size)
+    run(title, "jax.jit, a program for each", [(s, lambda a=a: exact(*a)) for s, a in arguments], exact._cache_size)
     step = untyped(ja.jit(fn, dynamic=dynamic))
-    run("ja.jit(dynamic=...)", [(s, lambda a=a: step(*a)) for s, a in arguments], lambda: step.n_programs)
+    run(title, "ja.jit(dynamic=...)", [(s, lambda a=a: step(*a)) for s, a in arguments], lambda: step.n_programs)
+    masked, pad = untyped(jax.jit(by_hand[0])), by_hand[1]
+    what = "jax.jit, padded and masked by hand"
+    run(title, what, [(s, lambda a=a: masked(*pad(*a))) for s, a in arguments], masked._cache_size)
+
+
+def bucket(n: int, most: int) -> int:
+    """Returns the bucket of a size, as where it is padded by hand."""
+    return min(bucket_of(n) or n, most)
+
+
+def up_to(array: Any, n: int, axis: int = 0) -> Any:
+    """Returns an array with zeros behind it."""
+    widths = [(0, n - size if i == axis else 0) for i, size in enumerate(array.shape)]
+    return np.pad(np.asarray(array), widths)
 
 
 def gpt(steps: int, longest: int) -> None:
     """Training steps of sequences of random lengths."""
-    model = GPT(4, 128, longest)
-    lengths = [int(n) for n in RNG.integers(3, longest + 1, steps)]
+    model = GPT(N_LAYERS, 128, longest)
+    lengths = [int(n) for n in RNG.integers(2, longest + 1, steps)]
     arguments = [(t, (*model.start(), jnp.asarray(RNG.integers(0, model.words, (4, t))))) for t in lengths]
-    compare("gpt", model.step, {"ids": 1}, arguments)
-    by_hand = untyped(jax.jit(untyped(model.step)))
 
-    def padded(*given: Any) -> Any:
-        params, state, ids = given
+    def pad(params: Any, state: Any, ids: Any) -> tuple[Any, ...]:
         n = ids.shape[1]
-        bucket = min(bucket_of(n) or n, longest)
-        is_there = np.zeros((4, bucket), bool)
-        is_there[:, :n] = True
-        return by_hand(params, state, np.pad(np.asarray(ids), ((0, 0), (0, bucket - n))), is_there)
+        m = bucket(n, longest)
+        return params, state, up_to(ids, m, 1), np.tile(np.arange(m) < n, (4, 1))
 
-    run("jax.jit, padded and masked by hand", [(t, lambda a=a: padded(*a)) for t, a in arguments], by_hand._cache_size)
+    compare("GPT", model.step, {"ids": 1}, arguments, (untyped(model.step), pad))
 
 
 def batch(steps: int, longest: int) -> None:
-    """Steps of a convolutional network with BatchNorm whose batches differ."""
+    """Steps of a convolutional network with BatchNorm whose batches differ, the last one of each epoch too."""
     params = {"conv": weights(16, 3, 3, 3), "out": weights(16, 10)}
 
-    def step(params: Any, images: Any, labels: Any) -> Any:
+    def step(params: Any, images: Any, labels: Any, is_there: Any = None) -> Any:
         def loss(params: Any) -> Any:
             x = lax.conv_general_dilated(images, params["conv"], (1, 1), "SAME")
-            mean, var = x.mean((0, 2, 3), keepdims=True), x.var((0, 2, 3), keepdims=True)
+            if is_there is None:
+                mean, var = x.mean((0, 2, 3), keepdims=True), x.var((0, 2, 3), keepdims=True)
+            else:
+                counted = is_there[:, None, None, None]
+                n = is_there.sum() * x.shape[2] * x.shape[3]
+                mean = jnp.where(counted, x, 0.0).sum((0, 2, 3), keepdims=True) / n
+                var = jnp.where(counted, (x - mean) ** 2, 0.0).sum((0, 2, 3), keepdims=True) / n
             x = jax.nn.relu((x - mean) / jnp.sqrt(var + 1e-5)).mean((2, 3))
-            return -jnp.take_along_axis(jax.nn.log_softmax(x @ params["out"]), labels[:, None], 1).mean()
+            picked = jnp.take_along_axis(jax.nn.log_softmax(x @ params["out"]), labels[:, None], 1)[:, 0]
+            return -picked.mean() if is_there is None else -jnp.where(is_there, picked, 0.0).sum() / is_there.sum()
 
         value, grads = jax.value_and_grad(loss)(params)
         return value, jax.tree.map(lambda p, g: p - 0.1 * g, params, grads)
+
+    def pad(params: Any, images: Any, labels: Any) -> tuple[Any, ...]:
+        n = len(labels)
+        m = bucket(n, 32)
+        return params, up_to(images, m), up_to(labels, m), np.arange(m) < n
 
     arguments = []
     for _ in range(steps):
         n = random.Random(len(arguments)).randint(3, 32)
         images = jnp.asarray(RNG.normal(size=(n, 3, 16, 16)).astype(np.float32))
         arguments.append((n, (params, images, jnp.asarray(RNG.integers(0, 10, n)))))
-    compare("batch", step, {"images": 0, "labels": 0}, arguments)
+    compare("CNN with BatchNorm, batches", step, {"images": 0, "labels": 0}, arguments, (step, pad))
 
 
 def decode(steps: int, longest: int) -> None:
@@ -154,15 +217,24 @@ def decode(steps: int, longest: int) -> None:
         cache = jnp.concatenate([cache, x[None] @ w])
         return jax.nn.softmax(cache @ x) @ cache
 
+    def masked(cache: Any, x: Any, n: Any) -> Any:
+        cache = lax.dynamic_update_slice(cache, x[None] @ w, (n, 0))
+        scores = jnp.where(jnp.arange(cache.shape[0]) <= n, cache @ x, -jnp.inf)
+        return jax.nn.softmax(scores) @ cache
+
+    def pad(cache: Any, x: Any) -> tuple[Any, ...]:
+        n = len(cache)
+        return up_to(cache, bucket(n + 1, 2 * longest)), x, np.int32(n)
+
     arguments = [(n, (weights(n, 64), weights(64))) for n in range(3, min(steps, longest) + 3)]
-    compare("decode", step, {"cache": 0}, arguments)
+    compare("decode, a cache that grows", step, {"cache": 0}, arguments, (masked, pad))
 
 
 def lstm(steps: int, longest: int) -> None:
     """Training steps of an LSTM over sequences of random lengths."""
     params = {"in": weights(32, 256), "rec": weights(64, 256)}
 
-    def step(params: Any, xs: Any) -> Any:
+    def step(params: Any, xs: Any, n: Any = None) -> Any:
         def loss(params: Any) -> Any:
             def cell(state: Any, x: Any) -> Any:
                 h, c = state
@@ -172,18 +244,25 @@ def lstm(steps: int, longest: int) -> None:
                 return (h, c), h
 
             start = jnp.zeros((xs.shape[1], 64)), jnp.zeros((xs.shape[1], 64))
-            return (lax.scan(cell, start, xs)[1] ** 2).mean()
+            squares = lax.scan(cell, start, xs)[1] ** 2
+            if n is None:
+                return squares.mean()
+            is_there = jnp.arange(len(xs))[:, None, None] < n
+            return jnp.where(is_there, squares, 0.0).sum() / (n * squares.shape[1] * squares.shape[2])
 
         value, grads = jax.value_and_grad(loss)(params)
         return value, jax.tree.map(lambda p, g: p - 0.1 * g, params, grads)
 
+    def pad(params: Any, xs: Any) -> tuple[Any, ...]:
+        return params, up_to(xs, bucket(len(xs), 128)), np.int32(len(xs))
+
     lengths = [int(n) for n in RNG.integers(3, min(longest, 128), steps)]
-    compare("lstm", step, {"xs": 0}, [(t, (params, weights(t, 8, 32))) for t in lengths])
+    compare("LSTM", step, {"xs": 0}, [(t, (params, weights(t, 8, 32))) for t in lengths], (step, pad))
 
 
 def full(steps: int, longest: int) -> None:
     """Calls of the largest size: what the masks cost, beside the exact program of `ja.jit`."""
-    model = GPT(4, 128, longest)
+    model = GPT(N_LAYERS, 128, longest)
     ids = jnp.asarray(RNG.integers(0, model.words, (8, longest)))
     print(f"full: {longest} of {longest}, in turns")
     exact = untyped(ja.jit(untyped(model.step)))
@@ -206,56 +285,57 @@ def full(steps: int, longest: int) -> None:
     print(f"  first call of another size of the bucket: {time.process_time() - start:.2f} s CPU")
 
 
-class Block(ja.nn.Module):
-    """A layer of attention and an MLP, on tensors."""
+def language_model(lib: Any, n_layers: int, width: int, longest: int) -> Any:
+    """Returns a language model on the tensors of one of two libraries, jaxaot or PyTorch; it returns its loss."""
+    nn: Any = lib.nn
+    base: Any = nn.Module
 
-    def __init__(self, width: int):
-        super().__init__()
-        nn = ja.nn
-        self.before, self.between = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+    class Block(base):
+        def __init__(self) -> None:
+            super().__init__()
+            self.before, self.between = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+            self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
-    def forward(self, x: Any) -> Any:
-        b, t, d = x.shape
-        q, k, v = (y.reshape(b, t, 4, -1).transpose(1, 2) for y in self.qkv(self.before(x)).chunk(3, -1))
-        y = ja.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.out(y.transpose(1, 2).reshape(b, t, d))
-        return x + self.down(ja.nn.functional.gelu(self.up(self.between(x))))
+        def forward(self, x: Any) -> Any:
+            b, t, d = x.shape
+            q, k, v = (y.reshape(b, t, 4, -1).transpose(1, 2) for y in self.qkv(self.before(x)).chunk(3, -1))
+            y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            x = x + self.out(y.transpose(1, 2).reshape(b, t, d))
+            return x + self.down(nn.functional.gelu(self.up(self.between(x))))
 
+    class Tokens(base):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words, self.places = nn.Embedding(128, width), nn.Embedding(longest, width)
+            self.blocks = nn.ModuleList([Block() for _ in range(n_layers)])
+            self.norm = nn.LayerNorm(width)
 
-class Tokens(ja.nn.Module):
-    """A language model on tensors; it returns its loss."""
+        def forward(self, ids: Any) -> Any:
+            x = self.words(ids) + self.places(lib.arange(ids.shape[1]))
+            for block in self.blocks:
+                x = block(x)
+            logits = self.norm(x) @ self.words.weight.t()
+            return nn.functional.cross_entropy(logits[:, :-1].reshape(-1, 128), ids[:, 1:].reshape(-1))
 
-    def __init__(self, n_layers: int, width: int, longest: int):
-        super().__init__()
-        self.words, self.places = ja.nn.Embedding(128, width), ja.nn.Embedding(longest, width)
-        self.blocks = ja.nn.ModuleList([Block(width) for _ in range(n_layers)])
-        self.norm = ja.nn.LayerNorm(width)
-
-    def forward(self, ids: Any) -> Any:
-        x = self.words(ids) + self.places(ja.arange(ids.shape[1]))
-        for block in self.blocks:
-            x = block(x)
-        logits = self.norm(x) @ self.words.weight.t()
-        return ja.nn.functional.cross_entropy(logits[:, :-1].reshape(-1, 128), ids[:, 1:].reshape(-1))
+    return Tokens()
 
 
 def first(steps: int, longest: int) -> None:
     """First calls of a new size in a known bucket, beside a cold compilation of the exact program."""
     new = [longest - 7 * i - 3 for i in range(1, 4)]
-    print(f"first: CPU time of the first call of a size, 4 layers, lengths {new} in a bucket of {longest}")
-    model = GPT(4, 128, longest)
+    print(f"first: CPU time of the first call of a size, {N_LAYERS} layers, lengths {new} in a bucket of {longest}")
+    model = GPT(N_LAYERS, 128, longest)
     args: Any = model.start()
     ids = {n: RNG.integers(0, model.words, (4, n)) for n in (*new, longest)}
-    bucket = untyped(ja.jit(model.step, dynamic={"ids": 1}, buckets=[longest]))
+    in_bucket = untyped(ja.jit(model.step, dynamic={"ids": 1}, buckets=[longest]))
     calls: dict[str, list[tuple[str, Callable[[int], Any]]]] = {}
     exact = untyped(jax.jit(untyped(model.step)))
     calls["a step of arrays"] = [
         ("jax.jit", lambda n: exact(*args, ids[n])),
-        ("ja.jit(dynamic=...)", lambda n: bucket(*args, ids[n])),
+        ("ja.jit(dynamic=...)", lambda n: in_bucket(*args, ids[n])),
     ]
-    net = Tokens(4, 128, longest)
+    net = language_model(ja, N_LAYERS, 128, longest)
     adam = ja.optim.AdamW(net.parameters(), lr=1e-3)
 
     def loss(ids: Any) -> Any:
@@ -331,13 +411,46 @@ def seen(steps: int, longest: int) -> None:
             )
 
 
+def memory(steps: int, longest: int) -> None:
+    """The memory of a training step of the largest bucket, and of steps of all buckets in turn."""
+    model = language_model(ja, N_LAYERS, 128, longest)
+    fn = untyped(ja.compile(lambda ids: model(ids), dynamic={"ids": 1}))
+    call = lambda n: fn(ja.tensor(RNG.integers(0, 128, (4, n)))).backward()
+    sizes = [n for n in read_buckets("pow2").up_to(longest) if n >= longest // 4]
+    for n in sizes:
+        call(n)
+    alone = [_most_resident(lambda n=n: call(n)) for n in sizes]
+    together = _most_resident(lambda: [call(n) for n in sizes * 2])
+    temporary = [
+        max(e.memory_analysis().temp_size_in_bytes for e in program.executables.values()) for program in fn.programs
+    ]
+    live = sum(array.nbytes for array in jax.live_arrays())
+    print(f"memory: steps of {sizes}, {fn.n_programs} programs, {live / 2**20:.0f} MiB of arrays stay")
+    print(
+        f"  temporaries of all programs: {sum(temporary) / 2**20:.0f} MiB, of the largest {max(temporary) / 2**20:.0f}"
+    )
+    print(f"  most that the process holds: {', '.join(f'{a / 2**20:.0f}' for a in alone)} MiB, each size for itself")
+    print(f"  most that the process holds: {together / 2**20:.0f} MiB, all sizes in turn", flush=True)
+
+
+def _most_resident(run: Callable[[], Any]) -> int:
+    """Returns the most bytes that the process holds while something runs; Linux says so."""
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    jax.block_until_ready(run())
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+
+
 def tensors(steps: int, longest: int) -> None:
-    """Training steps of a module on tensors, against PyTorch's where it is installed."""
-    lengths = [int(n) for n in RNG.integers(3, longest + 1, steps)]
-    print(f"tensors: {steps} calls, {len(set(lengths))} sizes")
+    """Training steps of a GPT on tensors, against PyTorch's where it is installed."""
+    lengths = [int(n) for n in RNG.integers(2, longest + 1, steps)]
+    title = "GPT on tensors"
+    print(f"{title}: {steps} calls, {len(set(lengths))} sizes")
     for dynamic in (False, None):
-        loss, step = _steps_of(ja, lambda fn, dynamic=dynamic: ja.compile(fn, dynamic=dynamic))
-        run(f"ja.compile(dynamic={dynamic})", [(n, lambda n=n: step(n)) for n in lengths], lambda: loss.n_programs)
+        loss, step = _steps_of(ja, lambda fn, dynamic=dynamic: ja.compile(fn, dynamic=dynamic), longest)
+        calls = [(n, lambda n=n, step=step: step(n)) for n in lengths]
+        run(title, f"ja.compile(dynamic={dynamic})", calls, lambda loss=loss: loss.n_programs)
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # else its compilers are nobody's children
     try:
         import torch  # pyright: ignore[reportMissingImports]
     except ImportError:
@@ -351,25 +464,23 @@ def tensors(steps: int, longest: int) -> None:
         n_compiled[0] += 1
         return compile_fx(graph, inputs)
 
-    _, step = _steps_of(torch, lambda fn: torch.compile(fn, dynamic=True, backend=counting))
-    run("torch.compile(dynamic=True)", [(n, lambda n=n: step(n)) for n in lengths], lambda: n_compiled[0])
+    _, step = _steps_of(torch, lambda fn: torch.compile(fn, dynamic=True, backend=counting), longest)
+    run(title, "torch.compile(dynamic=True)", [(n, lambda n=n: step(n)) for n in lengths], lambda: n_compiled[0])
 
 
-def _steps_of(lib: Any, compiled: Callable[..., Any]) -> tuple[Any, Callable[[int], Any]]:
-    """Returns the compiled loss of a small language model in one of two libraries, and its step for a length."""
-    nn = lib.nn
-    model = nn.Sequential(nn.Embedding(64, 128), nn.Linear(128, 512), nn.GELU(), nn.Linear(512, 64))
+def _steps_of(lib: Any, compiled: Callable[..., Any], longest: int) -> tuple[Any, Callable[[int], Any]]:
+    """Returns the compiled loss of a language model in one of two libraries, and its step for a length."""
+    model = language_model(lib, N_LAYERS, 128, longest)
     optimizer = lib.optim.AdamW(model.parameters(), lr=1e-3)
 
     def loss(ids: Any) -> Any:
-        logits = model(ids[:, :-1])
-        return nn.functional.cross_entropy(logits.reshape(-1, 64), ids[:, 1:].reshape(-1))
+        return model(ids)
 
     made = compiled(loss)
 
     def step(length: int) -> Any:
         optimizer.zero_grad()
-        value = made(lib.tensor(RNG.integers(0, 64, (4, length))))
+        value = made(lib.tensor(RNG.integers(0, 128, (4, length))))
         value.backward()
         optimizer.step()
         return value.item()
@@ -383,6 +494,7 @@ PARTS = {
     "decode": decode,
     "lstm": lstm,
     "tensors": tensors,
+    "memory": memory,
     "full": full,
     "first": first,
     "seen": seen,
@@ -393,6 +505,10 @@ if __name__ == "__main__":
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=list(PARTS))
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--longest", type=int, default=256)
+    parser.add_argument("--layers", type=int, default=N_LAYERS)
+    parser.add_argument("--json", type=pathlib.Path, help="write the rows to this file")
     options = parser.parse_args()
+    N_LAYERS = options.layers
     for part in options.parts or PARTS:
         PARTS[part](options.steps, options.longest)
+    write_json(options.json, title="Sizes that change", sizes=ROWS)

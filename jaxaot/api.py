@@ -179,10 +179,10 @@ def compile(
 
 def trace_at(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path], sizes: Any,
-    known: Any,
+    known: Any, symbolic: Sequence[Path] = (),
 ) -> Traced:  # fmt: skip
     """Returns the trace of a call at other sizes than its own."""
-    return require_values(trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes))
+    return require_values(trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes, symbolic))
 
 
 _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
@@ -237,11 +237,17 @@ def build_program(
       make: The backend that compiles a graph.
       sizes: What is known of the sizes of calls; None if each has a program of its own.
     """
+    of_all = config.get()
+    fit = parse_fit(of_all.memory_budget if memory_budget is None else memory_budget)
+    if sizes is not None and fit is None and not of_all.validate_guards:
+        familiar = sizes.familiar(args, kwargs, numbers)
+        if familiar is not None:
+            call, room = familiar
+            return generate(lower(call.traced, room.partition, make, call.key, room=room), writing)
     call = traced_call(fn, args, kwargs, numbers)
     traced, key = call.traced, call.key
     if key.settings.validate_guards:
         prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
-    fit = parse_fit(key.settings.memory_budget if memory_budget is None else memory_budget)
     if sizes is not None and fit is None:
         room = sizes.room(call)
         if room is not None:
@@ -261,28 +267,30 @@ def build_program(
 
 
 def traced_call(
-    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = ()
-) -> TracedCall:
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
+    symbolic: Sequence[Path] = (),
+) -> TracedCall:  # fmt: skip
     """Returns a call that is about to be carried out, traced as far as sizes do not matter yet.
 
     Raises:
       DeletedArrayError: If an argument was donated or deleted.
       SignatureMismatchError: If an argument is a type without a value.
     """
-    traced, key = trace_for_call(fn, args, kwargs, numbers)
-    return TracedCall(fn, args, kwargs, traced, flow.plain_joint_of, key, numbers)
+    traced, key = trace_for_call(fn, args, kwargs, numbers, symbolic)
+    return TracedCall(fn, args, kwargs, traced, flow.plain_joint_of, key, numbers, symbolic)
 
 
 def trace_for_call(
-    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = ()
-) -> tuple[Traced, CallKey]:
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
+    symbolic: Sequence[Path] = (),
+) -> tuple[Traced, CallKey]:  # fmt: skip
     """Returns the graph of a call that is about to be carried out, and all that the guards of its program look at.
 
     Raises:
       DeletedArrayError: If an argument was donated or deleted.
       SignatureMismatchError: If an argument is a type without a value.
     """
-    traced = require_values(trace_call(fn, *read_iterators(args, kwargs), numbers=numbers))
+    traced = require_values(trace_call(fn, *read_iterators(args, kwargs), numbers=numbers, symbolic=symbolic))
     return traced, key_for_call(traced, fn, args, kwargs)
 
 

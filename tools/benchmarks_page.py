@@ -46,6 +46,8 @@ def section(record: dict[str, Any]) -> str:
     busy = f"{record['load']:.0f} processes wanted its {n_cores} cores." if record["load"] > n_cores else ""
     said = f"`{record['command']}`, on {record['day']}. Machine: {where}. {busy}"
     lines = [f"## {record['title']}", "", textwrap.fill(said.strip(), 119, break_long_words=False), ""]
+    if "sizes" in record:
+        return "\n".join([*lines, *totals(record["sizes"])])
     lines += ["| case | contestant | least | median | ratio to the baseline |", "| --- | --- | --: | --: | --: |"]
     for result in map(as_result, record["results"]):
         baseline = result.find(result.baseline)
@@ -58,6 +60,21 @@ def section(record: dict[str, Any]) -> str:
             case = result.case if place == 0 else ""
             lines.append(f"| {case} | {timing.name} | {seconds_text(least)} | {seconds_text(middle)} | {ratio} |")
     return "\n".join(lines)
+
+
+def totals(rows: list[dict[str, Any]]) -> list[str]:
+    """Returns a table of calls of many sizes: programs, seconds of all calls, and of one whose size was seen before."""
+    lines = [
+        "| case | contestant | programs | CPU | clock | a size seen before |",
+        "| --- | --- | --: | --: | --: | --: |",
+    ]
+    before = ""
+    for row in rows:
+        case, before = "" if row["case"] == before else row["case"], row["case"]
+        again = "" if row["median_seconds_again"] is None else seconds_text(row["median_seconds_again"])
+        took = f"{row['cpu_seconds']:.1f} s | {row['seconds']:.1f} s"
+        lines.append(f"| {case} | {row['contestant']} | {row['programs']} | {took} | {again} |")
+    return lines
 
 
 def page(folder: pathlib.Path = FOLDER) -> str:

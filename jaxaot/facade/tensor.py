@@ -457,7 +457,10 @@ class Tensor(Bound):
         if state.trace is not None and requires_grad:
             trace, storage = state.trace, self._storage
             trace.adopt(storage)
-            value = storage.array if storage.writer is None else jax.lax.stop_gradient(storage.array)
+            value: Any = storage.array
+            # a leaf that was made inside passes nothing on to what shares its memory
+            if storage.writer is not None or (id(storage) in trace.storages and id(self) not in trace.noted):
+                value = jax.lax.stop_gradient(value)
             self._history.ghost = value
             if storage.writer is None and id(storage) not in trace.storages:
                 storage.writer = self._history

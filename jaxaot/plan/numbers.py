@@ -6,11 +6,11 @@ traced function asked for the value of one, or whether a comparison of two is tr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
 from jaxaot._immutable import immutable
-from jaxaot.plan.paths import Path, path_text
+from jaxaot.plan.paths import Path, follow, path_text
 
 SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "lshift": "<<",
@@ -87,3 +87,9 @@ class NumberPlan:
                 return f"({f' {SIGNS[how]} '.join(texts)})" if how in SIGNS else f"{how}({', '.join(texts)})"
             case _:
                 assert_never(self.numbers[step])
+
+
+def is_declared(path: Path, roots: Sequence[tuple[Path, Any]]) -> bool:
+    """Returns whether the holder of a number says that it changes, in `moving_numbers`."""
+    kind, key = path[-1]
+    return kind == "item" and key in getattr(type(follow(roots, path[:-1])), "moving_numbers", ())

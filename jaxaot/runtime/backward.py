@@ -98,7 +98,7 @@ class CompiledNode(Node):
     def __init__(
         self,
         edges: Sequence[Edge | None],
-        run: Callable[..., Sequence[Any]],
+        run: Callable[..., Sequence[Any]] | None,
         residuals: list[Any],
         avals: Sequence[tuple[Any, Any]],
         bases: Sequence[tuple[Layout, Layout, int] | None] | None,
@@ -121,6 +121,8 @@ class CompiledNode(Node):
         self.versions: Sequence[Version] | None = None
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        if self.run is None:  # gradients end inside of the function
+            return ()
         if create_graph:
             return self._recorded(self._held(True), cotangents)
         residuals = self._held(False)

@@ -28,6 +28,7 @@ from jaxaot.lower.sized import read_dims
 from jaxaot.passes.dce import dce
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.inputs import positions_of_values
+from jaxaot.plan.numbers import ReadNumber, is_declared
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.runtime.key import parameter_names
@@ -43,15 +44,19 @@ from jaxaot.runtime.room import (
 )
 from jaxaot.views.layout import Layout, contiguous, layout_of
 
+_MOST_IN_VAIN = 3
+"""Calls are traced with symbols alone until so many in a row had no room in a bucket."""
+
 
 @immutable
 class Steps:
     """What the flow does for programs of buckets.
 
     Attributes:
-      begin: Takes (fn, args, kwargs) to a traced call.
+      begin: Takes (fn, args, kwargs) to a traced call; after paths of numbers that change, those that are symbolic at
+        once.
       trace: Takes (fn, args, kwargs, paths of numbers that change, sizes of tensors, values that Python asks for or
-        None) to a trace.
+        None, paths of numbers that are symbolic at once) to a trace.
       joint: Takes a trace to its joint graph, before any pass.
       partition: Takes a joint graph to its forward and backward, after the passes.
       make: A backend.
@@ -95,6 +100,7 @@ class TracedCall:
       make_joint: Takes the trace to its joint graph, before any pass.
       key: All that the guards look at.
       numbers: Paths of the numbers that are symbolic in it.
+      at_once: Paths of those for which no plain trace was made.
     """
 
     fn: Callable[..., Any]
@@ -104,11 +110,18 @@ class TracedCall:
     make_joint: Callable[[Traced], JointGraph]
     key: CallKey
     numbers: Sequence[Path]
+    at_once: Sequence[Path] = ()
 
     @functools.cached_property
     def joint(self) -> JointGraph | None:
         """The joint graph, before any pass; None if no gradient flows."""
         return self.make_joint(self.traced) if self.traced.needs_backward else None
+
+    @functools.cached_property
+    def declared(self) -> tuple[Path, ...]:
+        """The paths of the symbolic numbers, if their holders say of all that they change; else none."""
+        paths = [step.path for step in self.traced.call.numbers.numbers if isinstance(step, ReadNumber)]
+        return tuple(paths) if all(is_declared(path, self._starts) for path in paths) else ()
 
     @functools.cached_property
     def shapes(self) -> Shapes:
@@ -138,7 +151,11 @@ class TracedCall:
 
     def found(self, path: Path) -> Any:
         """Returns what a path leads to."""
-        return follow([((("root", "args"),), self.args), ((("root", "kwargs"),), self.kwargs), _fn(self.fn)], path)
+        return follow(self._starts, path)
+
+    @property
+    def _starts(self) -> list[tuple[Path, Any]]:
+        return [((("root", "args"),), self.args), ((("root", "kwargs"),), self.kwargs), _fn(self.fn)]
 
 
 def _called(fn: object) -> Any:
@@ -183,12 +200,40 @@ class Sizes:
         self._families: dict[Any, Family] = {}
         self.refused: dict[Shapes, str] = {}
         self.fits: dict[Shapes, Fit] = {}
+        self._symbolic: tuple[Path, ...] = ()
+        self._n_in_vain = 0
+
+    def familiar(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path]
+    ) -> tuple[TracedCall, Room] | None:
+        """Returns a call that differs in sizes alone from one before, and how it runs in the program of a bucket.
+
+        Numbers that their holder says to change, such as rates of optimizers, are symbolic at once. A plain trace would
+        show that symbols do what numbers do. Here that the graph is like that of the bucket shows it, for which a plain
+        trace was made.
+
+        Args:
+          args: The arguments.
+          kwargs: The keyword arguments.
+          numbers: Paths of numbers that changed before.
+
+        Returns:
+          The call and its room; None if both traces have to be made.
+        """
+        symbolic = self._symbolic
+        if not symbolic or not set(numbers) <= set(symbolic) or self._n_in_vain >= _MOST_IN_VAIN:
+            return None
+        call = self.steps.begin(self._fn, args, kwargs, numbers, symbolic)
+        room = self.room(call)
+        self._n_in_vain = 0 if room is not None else self._n_in_vain + 1
+        return None if room is None else (call, room)
 
     def room(self, call: TracedCall) -> Room | None:
         """Returns how a call runs in the program of a bucket; None if it has a program of its own."""
         found = self._room(call)
         if isinstance(found, Room):
             self.fits[call.shapes] = found.fit
+            self._symbolic = call.declared
             return found
         self.refused[call.shapes] = found
         return None
@@ -209,6 +254,7 @@ class Sizes:
         self._families.clear()
         self.refused.clear()
         self.fits.clear()
+        self._symbolic, self._n_in_vain = (), 0
 
     @property
     def n_made(self) -> int:
@@ -314,7 +360,8 @@ class Sizes:
                     leaves[array.leaf] = np.broadcast_to(np.zeros((), dtype), at[position])
         sizes = [(call.found(t.path), layouts.get(i)) for i, t in enumerate(plan.tensors) if t.storage >= 0]
         args, kwargs = _with_leaves(call, leaves)
-        traced = self.steps.trace(call.fn, args, kwargs, call.numbers, sizes, call.known_at(at))
+        at_once = () if call.at_once else call.declared  # one of the traces that are compared has to be predicted
+        traced = self.steps.trace(call.fn, args, kwargs, call.numbers, sizes, call.known_at(at), at_once)
         if not traced.is_whole:
             raise CannotRunError("Python asks for other values at the bucket")
         joint = self.steps.joint(traced) if traced.needs_backward else None

@@ -19,7 +19,7 @@ from jaxaot.plan.alias import ConstantOutput
 from jaxaot.plan.guards import EqualTo, HasLength, HasType, IsAlsoAt, PythonGuard
 from jaxaot.plan.inputs import positions_of_numbers
 from jaxaot.plan.members import HasItems
-from jaxaot.plan.numbers import ComputedNumber, NumberPlan, NumberStep, ReadNumber
+from jaxaot.plan.numbers import ComputedNumber, NumberPlan, NumberStep, ReadNumber, is_declared
 from jaxaot.plan.paths import Path, follow, path_text
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import (
@@ -87,11 +87,9 @@ def declared_numbers(traced: Traced, roots: Sequence[tuple[Path, Any]]) -> Itera
     changes would be found out.
     """
     for guard in traced.call.python:
-        if isinstance(guard.condition, EqualTo) and type(guard.condition.value) in (int, float):
-            kind, key = guard.path[-1]
-            declared = getattr(type(follow(roots, guard.path[:-1])), "moving_numbers", ()) if kind == "item" else ()
-            if key in declared:
-                yield guard.path
+        is_number = isinstance(guard.condition, EqualTo) and type(guard.condition.value) in (int, float)
+        if is_number and is_declared(guard.path, roots):
+            yield guard.path
 
 
 def can_be_replaced(path: Path, roots: Sequence[tuple[Path, Any]]) -> bool:

@@ -117,6 +117,7 @@ def trace_call(
     known: Sequence[np.ndarray] | None = None,
     numbers: Iterable[Path] | None = None,
     sizes: Sequence[tuple[Tensor, Layout | None]] = (),
+    symbolic: Sequence[Path] = (),
 ) -> Traced:
     """Returns the functional graph of `fn(*args, **kwargs)` and its plans; nothing is changed by it.
 
@@ -130,6 +131,8 @@ def trace_call(
         symbolic. None if no number is.
       sizes: The tensors that an earlier trace of the call reached, in order, each with the layout that it is to have in
         this one; None for its own. One that gets another layout shows all of its storage.
+      symbolic: Paths of numbers that are symbolic at once, without a trace of the numbers themselves: whoever says so
+        compares the trace with one of another call that predicted the plain one. If more is symbolic, both are made.
 
     Raises:
       UnreachableTensorError: If the function reached a tensor that no path leads to.
@@ -142,6 +145,10 @@ def trace_call(
         if is_static_argument(leaf):
             _check_static(leaf)
     with TRACING:
+        if symbolic and known is None and numbers is not None:
+            at_once = _symbolic_at_once(fn, args, kwargs, leaves, in_tree, tuple(symbolic), tuple(sizes))
+            if at_once is not None:
+                return at_once
         how = _How(sizes=tuple(sizes))
         while True:
             try:
@@ -161,17 +168,45 @@ def trace_call(
         how = dataclasses.replace(how, numbers=tuple(chosen), lists=tuple(lists))
         while True:
             try:
-                symbolic = _trace(fn, args, kwargs, leaves, in_tree, known, how)
+                found = _trace(fn, args, kwargs, leaves, in_tree, known, how)
                 break
             except _TraceAgain as again:
                 how = again.how
             except Exception as error:  # code that takes none but Python's own numbers
                 log_values(fn, chosen, f"{type(error).__name__}: {error}")
                 return plain
-        if predicts(symbolic, plain, starts):
-            return symbolic
+        if predicts(found, plain, starts):
+            return found
         log_values(fn, chosen, "with a symbol in its place the function does something else")
         return plain
+
+
+def _symbolic_at_once(
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any], in_tree: PyTreeDef,
+    symbolic: tuple[Path, ...], sizes: tuple[tuple[Tensor, Layout | None], ...],
+) -> Traced | None:  # fmt: skip
+    """Returns the trace of a call with symbols for some numbers; None if more than these are to be symbolic."""
+    starts = roots(fn, args, kwargs)
+    try:
+        is_there = all(type(follow(starts, p)) in (int, float) and can_be_replaced(p, starts) for p in symbolic)
+    except (AttributeError, LookupError, TypeError, ValueError):  # this call has no such object
+        return None
+    how = _How(numbers=symbolic, sizes=sizes)
+    while is_there:
+        try:
+            traced = _trace(fn, args, kwargs, leaves, in_tree, None, how)
+        except _TraceAgain as again:
+            how = again.how
+            continue
+        except Exception:  # which the plain trace raises too, or it was the symbol
+            return None
+        of_leaves = leaf_paths((args, kwargs), in_tree)
+        further = (
+            *changing_numbers(traced, starts, of_leaves), *declared_numbers(traced, starts),
+            *growing_lists(traced, starts),
+        )  # fmt: skip
+        return None if further or how.numbers != symbolic else traced
+    return None
 
 
 def _check_static(leaf: object) -> None:

@@ -115,6 +115,24 @@ def test_second_derivatives_through_loops_and_branches():
     np.testing.assert_allclose(ja.autograd.grad(first(x), x)[0].numpy(), hessian, rtol=1e-4)
 
 
+def test_gradients_of_a_leaf_made_inside_end_there():
+    def fn(x, has_graph):
+        leaf = x.detach().requires_grad_()
+        return ja.autograd.grad((leaf**3).sum(), leaf, create_graph=has_graph)[0] + 2 * x
+
+    x = ja.tensor([1.0, 2.0], requires_grad=True)
+    for has_graph in (False, True):
+        for call in (fn, ja.compile(fn)):
+            x.grad = None
+            call(x, has_graph).sum().backward()
+            assert x.grad.tolist() == [2.0, 2.0]
+    lost = ja.compile(lambda x: x.detach().requires_grad_() * 2)(x)
+    assert lost.requires_grad
+    x.grad = None
+    lost.sum().backward()
+    assert x.grad is None
+
+
 def test_backward_twice_adds_recorded_gradients():
     x = ja.tensor([2.0, 3.0], requires_grad=True)
     (x**3).sum().backward(create_graph=True)

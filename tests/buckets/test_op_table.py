@@ -32,6 +32,9 @@ OPS = [
     for op in opdb.in_scope()
     if opdb.find(op) is not None and op.name not in opdb.RANDOM and not op.name.startswith(FREE)
 ]
+NUMBERS = (int, float, complex, str, type(None), np.dtype)
+LARGEST = 1e6
+"""What is larger is a sum of large terms, of which a few digits are left."""
 QUICK = {op.name for op in random.Random(0).sample(OPS, 8)}
 REASONS = (
     "changes its size", "no rule", "is not like the program", "at the bucket", "where one has", "stays", "depends on",
@@ -66,7 +69,7 @@ class Case:
         leaves = [given[i] if i in given else opdb.convert(leaf) for i, leaf in enumerate(self.leaves)]
         input, args, kwargs = opdb.pytree.tree_unflatten(leaves, self.spec)
         result = self.fn(input, *args, **kwargs)
-        return [r for r in opdb.flat_outputs(result) if isinstance(r, ja.Tensor)]
+        return [r for r in opdb.flat_outputs(result) if not isinstance(r, NUMBERS)]
 
     def outcome(self, call, n, marks):
         """Returns results and gradients of a call of a size."""
@@ -91,14 +94,15 @@ def tensors_in(sample):
 
 
 def is_finite(values):
-    return all(v is None or v.dtype.kind not in "fc" or np.isfinite(v).all() for v in values)
+    return all(v is None or v.dtype.kind not in "fc" or (np.abs(v) < LARGEST).all() for v in values)
 
 
 def same(got, right):
     assert len(got) == len(right)
     for a, b in zip(got, right, strict=True):
-        assert (a is None) == (b is None)
-        if a is not None:
+        if a is None or b is None:  # a compiled backward leaves out gradients that are zero
+            assert not np.any(a if b is None else b)
+        else:
             assert (a.shape, a.dtype) == (b.shape, b.dtype)
             scale = max(1.0, float(np.abs(b).max())) if b.size and b.dtype.kind in "fc" else 1.0
             np.testing.assert_allclose(a, b, 2e-3, 5e-4 * scale)
@@ -132,7 +136,9 @@ def check_op(op, n_samples=3):
     dtype = opdb.chosen_dtype(op)
     is_differentiable = op.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
     for sample in opdb.samples_of(op, is_differentiable, 12):
-        sizes = {n for x in tensors_in(sample) for n in x.shape if 2 <= n < 12}
+        if any(x.numel() == 0 for x in tensors_in(sample)):
+            continue
+        sizes = {n for x in tensors_in(sample) for n in x.shape if 2 <= n <= 24}
         for old in sorted(sizes, reverse=True)[:2]:
             said = try_sample(op, fn, sample, old)
             if said is not None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+import jaxaot.nn.functional as F
 from jaxaot.runtime import room
 from tests.runtime.sized import Both, padding_with, rows
 from tests.seeds import seeds, some
@@ -35,7 +36,37 @@ ROWS = {
     "looped": lambda x, y, w: ja.stack([x[0], x[-1], x.max(0)[0]]).sum(0) + x,
     "padded": lambda x, y, w: ja.nn.functional.pad(x, (0, 0, 1, 0))[:-1],
     "casts": lambda x, y, w: x.double().exp().log1p().float(),
+    "grown": lambda x, y, w: ja.cat([x, x[-2:] * 0.5]).cumsum(0)[2:] / x.shape[0],
+    "statistics": lambda x, y, w: F.batch_norm(x, None, None, training=True),
+    "norm of rows": lambda x, y, w: F.layer_norm(x, (4,)),
+    "attention": lambda x, y, w: F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True)[0],
+    "convolved": lambda x, y, w: F.conv1d(x.t()[None], w[:, :, None].expand(4, 4, 3), padding=1)[0].t(),
+    "pooled": lambda x, y, w: F.max_pool1d(x.t()[None], 3, 1, 1)[0].t(),
+    "looked up": lambda x, y, w: F.embedding(y.argsort() % 4, w) + x,
+    "one of each": lambda x, y, w: x * F.one_hot(y.argsort() % 4, 4).float(),
+    "largest": lambda x, y, w: x * x.topk(3, 0)[0].sum(0),
+    "places": lambda x, y, w: x + ja.arange(x.shape[0])[:, None] / x.shape[0],
+    "checkpointed": lambda x, y, w: ja.checkpoint(lambda h: (h @ w).tanh() + h.mean(0), x),
+    "branches": lambda x, y, w: ja.cond(y[0] > 0, lambda h: h * 2, lambda h: h.cumsum(0) - 1, x),
+    "scanned": lambda x, y, w: ja.scan(lambda c, r: (c * 0.5 + r, c.tanh()), ja.zeros(4), x)[1],
+    "hooked": lambda x, y, w: hooked(x),
+    "inner gradient": lambda x, y, w: inner_gradient(x),
+    "halves": lambda x, y, w: (x.bfloat16() @ w.bfloat16()).float().softmax(0),
+    "by columns": lambda x, y, w: x @ (ja.einsum("ni,nj->ij", x, x) / x.shape[0]),
 }
+
+
+def hooked(x):
+    leaf = x.detach().requires_grad_()
+    h = leaf.tanh()
+    h.register_hook(lambda g: g * 2 - g.mean(0))
+    return ja.autograd.grad((h * h).sum(), leaf)[0] + x
+
+
+def inner_gradient(x):
+    h = x.detach().requires_grad_()
+    return ja.autograd.grad((h.softmax(0) * h).sum(), h, create_graph=True)[0] + x
+
 
 WRITES = {
     "add_": lambda x, y: x.add_(1),
@@ -65,7 +96,7 @@ def make_program(seed):
     return fn, steps
 
 
-@pytest.mark.parametrize("seed", some(range(1, 120), 1))
+@pytest.mark.parametrize("seed", some(range(1, 240), 1))
 def test_random_programs(seed, monkeypatch):
     monkeypatch.setattr(room, "padded", padding_with(np.nan if seed % 2 else 1e8))
     fn, steps = make_program(seed)

@@ -1,6 +1,7 @@
 """Sizes that change under `ja.compile`: values of the exact program, few programs, and reasons where there are more."""
 
 import contextlib
+import gc
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ import pytest
 import jaxaot as ja
 from jaxaot import nn
 from jaxaot.errors import CheckError, DimError, TensorTypeError, UsageError
+from jaxaot.tracer import trace as tracing
 from tests.runtime.sized import Both, garbage, nans, rows, same
 
 __all__ = ["garbage", "nans"]
@@ -488,6 +490,51 @@ def test_a_size_seen_before_is_not_traced_again():
     assert fn.n_programs == 2
 
 
+@pytest.mark.parametrize("has_count", [False, True], ids=["rates alone", "a count of the user's too"])
+def test_a_size_in_a_known_bucket_is_traced_once_where_rates_are_numbers(has_count, monkeypatch):
+    n_traces = []
+    trace = tracing._trace
+    monkeypatch.setattr(tracing, "_trace", lambda *args: (n_traces.append(1), trace(*args))[1])
+
+    class Trainer:
+        n_steps = 0
+
+    def step(trainer, model, optimizer, x):
+        optimizer.zero_grad()
+        model(x).cumsum(0).mean().backward()
+        optimizer.step()
+        if has_count:
+            trainer.n_steps += 1
+
+    models, trainers = [nn.Linear(3, 3), nn.Linear(3, 3)], [Trainer(), Trainer()]
+    models[1].load_state_dict(models[0].state_dict())
+    fn = ja.compile(step, dynamic={"x": 0}, buckets=[16])
+    for call, model, trainer in zip((fn, step), models, trainers, strict=True):
+        optimizer = ja.optim.AdamW(model.parameters(), lr=0.1)
+        for n in (13, 15, 11, 13, 14):
+            n_traces.clear()
+            optimizer.param_groups[0]["lr"] = n / 100
+            call(trainer, model, optimizer, ja.tensor(rows(n, 3)))
+            if n == 14 and call is fn:
+                assert len(n_traces) == (2 if has_count else 1)
+    same(*(list(model.state_dict().values()) for model in models))
+    assert trainers[0].n_steps == trainers[1].n_steps
+    assert fn.n_programs == 1, explained(fn)
+
+
+def test_a_symbol_that_is_taken_for_no_number_at_some_sizes_is_found_out():
+    def step(x):
+        rate = optimizer.param_groups[0]["lr"]
+        return x.cumsum(0) * (rate if x.shape[0] < 14 else float(rate))
+
+    optimizer = ja.optim.SGD([ja.zeros(1, requires_grad=True)], lr=0.1)
+    fn = ja.compile(step, dynamic={"x": 0}, buckets=[16])
+    for n in (13, 12, 15, 11, 14, 15):
+        optimizer.param_groups[0]["lr"] = n / 10
+        x = ja.tensor(rows(n, 3))
+        same(fn(x), step(x))
+
+
 def test_as_many_programs_are_kept_as_is_said():
     fn = ja.compile(lambda x: x.cumsum(0), dynamic={"x": 0}, max_programs=2)
     for n in (7, 12, 16, 8, 15, 6):
@@ -495,6 +542,22 @@ def test_as_many_programs_are_kept_as_is_said():
         same(fn(x), x.cumsum(0))
         assert fn.n_programs <= 2
     assert fn.n_programs_made == 4  # that of 8 twice
+
+
+def test_programs_of_many_buckets_hold_no_arrays_between_calls(nans):
+    w = ja.tensor(rows(32, 32), requires_grad=True)
+    fn = ja.compile(lambda x: (x @ w).softmax(0).square().sum(), dynamic={"x": 0})
+
+    def live_bytes():
+        gc.collect()
+        return sum(array.nbytes for array in jax.live_arrays())
+
+    fn(ja.tensor(rows(7, 32))).backward()
+    before = live_bytes()
+    for n in (13, 20, 27, 45, 90):
+        fn(ja.tensor(rows(n, 32))).backward()
+    assert fn.n_programs == 6
+    assert live_bytes() - before < 1000  # the numbers of sizes; a row of the input is 128 bytes
 
 
 def test_sixty_steps_of_random_lengths_take_few_programs():
