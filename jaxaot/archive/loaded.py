@@ -230,7 +230,7 @@ class _Reader:
         wanted += [out_avals[k] for k in partition.joint.differentiable_outputs]
         if [(a.shape, a.dtype) for a in wanted] != [(a.shape, a.dtype) for a in made.in_avals]:
             raise ArchiveError(f"{self.archive.name} is damaged: its gradients are those of other arrays.")
-        return differentiable_once(made)
+        return differentiable_once(made, self._graph("second"))
 
     def _room(self, traced: Traced, backward: Any, bucket: _Bucket) -> tuple[Room, TapePlan | None]:
         """Returns how a size runs in the program of its bucket."""
