@@ -21,7 +21,7 @@ from jaxaot.views.layout import Layout
 _OR_NONE = " or -1"
 _ANY = "any"
 
-_REFERENCES: dict[type, dict[str, str | tuple[str, ...]]] = {
+REFERENCES: dict[type, dict[str, str | tuple[str, ...]]] = {
     call.Lineage: {"base": f"tensor{_OR_NONE}"},
     call.TensorInput: {"storage": f"storage{_OR_NONE}"},
     call.StorageInput: {"tensor": "tensor"},
@@ -150,7 +150,7 @@ def require_state(plan: StatePlan) -> None:
     _require_in_range(plan, limits)
     names = {tensor.name for tensor in plan.tensors}
     for tensor in plan.tensors:
-        _require(not tensor.grad or tensor.grad in names, f"`{tensor.name}` has the .grad {tensor.grad!r}, which is none")
+        _require(not tensor.grad or tensor.grad in names, f"`{tensor.name}` has no .grad {tensor.grad!r}")
     every = [thing.name for thing in (*plan.tensors, *plan.arrays, *plan.numbers, *plan.generators)]
     _require(len({*every}) == len(every), "two things in it have one name")
 
@@ -165,7 +165,7 @@ def _require(holds: bool, otherwise: str) -> None:
 
 def _require_in_range(plans: Any, limits: Mapping[str, int]) -> None:
     for plan in _parts(plans):
-        for field, kinds in _REFERENCES.get(type(plan), {}).items():
+        for field, kinds in REFERENCES.get(type(plan), {}).items():
             for number, kind in _numbers(getattr(plan, field), kinds):
                 what = kind.removesuffix(_OR_NONE)
                 if number is None or what == _ANY or (number == -1 and what != kind):

@@ -1,6 +1,6 @@
 """Damaged archives: files whose bytes changed, and files that somebody wrote with right checksums who means harm.
 
-    python -m tests.archive.damage manifest 0 500        # a kind of damage, and seeds; prints those that are not refused
+    python -m tests.archive.damage manifest 0 500     # a kind of damage, and seeds; prints those that are not refused
 
 Whatever is in a file, `ja.load` and the calls after it return, or raise an error of jaxaot's own.
 """
@@ -173,7 +173,8 @@ def of_manifest(manifest: dict[str, Any], parts: dict[str, bytes], rng: random.R
     """Changes up to three places of a manifest, mostly of its plans."""
     for _ in range(rng.choice([1, 1, 2, 3])):
         tops = [manifest, manifest["state"], *(p["plans"] for p in manifest["programs"] if "plans" in p)]
-        change_json(rng.choice(tops), rng)
+        tops += [p[name] for p in manifest["programs"] for name in ("columns", "sizes") if name in p]
+        change_json(rng.choice([*tops, manifest["dims"]] if "dims" in manifest else tops), rng)
         if not isinstance(manifest.get("programs"), list) or not isinstance(manifest.get("state"), (dict, list)):
             return
         if not all(isinstance(p, dict) and isinstance(p.get("plans"), (dict, list)) for p in manifest["programs"]):
