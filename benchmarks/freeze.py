@@ -1,15 +1,16 @@
-"""What a frozen model costs at each call, beside the same model compiled and beside `jax.jit`.
+"""What a frozen model costs at each call, beside the same model compiled, `jax.jit`, and Inductor's freezing.
 
     python -m benchmarks.freeze [mlp] [kernels] [halves] [resnet] [vit] [gpt] [int8] [--rounds N] [--json FILE]
 
 The baseline is the model by `ja.compile` under `no_grad`. `mlp` keeps weights as PyTorch does, `kernels` as flax does.
-Bytes of weights and of what is packed are in the name of the case.
+Bytes of weights and of what is packed are in the name of the case. `torch.compile` takes part where PyTorch and a C++
+compiler are installed; its model has the same weights, and answers the same.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
+import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -18,49 +19,108 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxaot as ja
-from benchmarks.runner import Result, machine, measure, show
-from jaxaot import nn
+from benchmarks.runner import Result, arguments, find_torch, measure, report
 from jaxaot._util import format_bytes
 
-
-def _normal(*shape: int, dtype: Any = "float32") -> Any:
-    values = np.random.default_rng(sum(shape)).standard_normal(shape, dtype=np.float32) / shape[-1] ** 0.5
-    return jnp.asarray(values, dtype)
+FROZEN_BY_TORCH = "torch.compile, freezing"
 
 
-def _case(name: str, fn: Callable[..., Any], *args: Any, plain: Callable[..., Any] | None = None, n: int) -> Result:
-    """Returns the times of a function of arrays or tensors, compiled, frozen, and by `jax.jit` if it is of arrays."""
-    frozen, compiled = ja.freeze(fn, *args), ja.compile(fn)
+def _normal(*shape: int) -> Any:
+    return np.random.default_rng(sum(shape)).standard_normal(shape, dtype=np.float32) / np.float32(shape[-1] ** 0.5)
+
+
+def _result(name: str, frozen: Any, contestants: dict[str, Callable[[], Any]], n_rounds: int) -> Result:
+    sizes = f"{format_bytes(frozen.parameter_bytes)} of weights, {format_bytes(frozen.packed_bytes)} packed"
+    return measure(f"{name}: {sizes}", contestants, "ja.compile", n_rounds=n_rounds)
+
+
+def _add_torch(contestants: dict[str, Callable[[], Any]], make: Callable[[Any], tuple[Any, Any]], close: float) -> None:
+    """Adds the model as Inductor freezes it, or says why it takes no part.
+
+    Args:
+      contestants: Name → function.
+      make: Takes PyTorch to a module and the tuple of its arguments.
+      close: By how much its results may differ from those of `ja.compile`, beside the largest one.
+    """
+    torch = find_torch()
+    if torch is None:
+        print(f"{FROZEN_BY_TORCH} is left out: PyTorch is not installed.", file=sys.stderr)
+        return
+    importlib.import_module("torch._inductor.config").freezing = True
+    module, given = make(torch)
+    compiled = torch.compile(module.eval())
+
+    def run() -> Any:
+        with torch.no_grad():
+            return compiled(*given)
+
+    try:
+        found = run()
+    except Exception as error:  # no compiler for C++, or a Python that it does not know
+        print(f"{FROZEN_BY_TORCH} is left out: {type(error).__name__}: {str(error)[:200]}", file=sys.stderr)
+        return
+    expected = np.asarray(jnp.asarray(_array(contestants["ja.compile"]()), "float32"))
+    difference = np.abs(found.float().numpy() - expected).max()
+    assert difference <= close * np.abs(expected).max(), f"PyTorch's model computes something else: {difference}"
+    contestants[FROZEN_BY_TORCH] = run
+
+
+def _array(value: Any) -> Any:
+    return value.detach().jax() if isinstance(value, ja.Tensor) else value
+
+
+def _case(name: str, make: Callable[[Any], Any], *args: np.ndarray, n: int) -> Result:
+    """Returns the times of a module that `make(library)` makes for jaxaot and for PyTorch, with weights in common."""
+    model = make(ja).eval()
+    given = tuple(map(ja.tensor, args))
+    state = {key: value.detach().numpy().copy() for key, value in model.state_dict().items()}
+    frozen, compiled = ja.freeze(model, *given), ja.compile(model)
 
     def unfrozen() -> Any:
         with ja.no_grad():
-            return compiled(*args)
+            return compiled(*given)
 
-    contestants: dict[str, Callable[[], Any]] = {"ja.compile": unfrozen, "ja.freeze": lambda: frozen(*args)}
-    if plain is not None:
-        jitted = jax.jit(plain)
-        contestants["jax.jit"] = lambda: jitted(*args)
-    sizes = f"{format_bytes(frozen.parameter_bytes)} of weights, {format_bytes(frozen.packed_bytes)} packed"
-    return measure(f"{name}: {sizes}", contestants, "ja.compile", n_rounds=n)
+    def of_torch(torch: Any) -> tuple[Any, Any]:
+        theirs = make(torch)
+        theirs.load_state_dict({key: torch.from_numpy(value) for key, value in state.items()})
+        return theirs, tuple(map(torch.tensor, args))
+
+    contestants: dict[str, Callable[[], Any]] = {"ja.compile": unfrozen, "ja.freeze": lambda: frozen(*given)}
+    _add_torch(contestants, of_torch, close=1e-3)
+    return _result(name, frozen, contestants, n)
 
 
-def mlp(n: int, dtype: Any = "float32", is_turned: bool = True, batch: int = 8, name: str = "MLP, x @ w.T") -> Result:
-    weights = [_normal(2048, 2048, dtype=dtype) for _ in range(6)]
+def mlp(n: int, dtype: str = "float32", is_turned: bool = True, batch: int = 8, name: str = "MLP, x @ w.T") -> Result:
+    drawn, first = [_normal(2048, 2048) for _ in range(6)], _normal(batch, 2048)
 
     def run(weights: Any, x: Any) -> Any:
         for w in weights:
             x = jnp.tanh(x @ (w.T if is_turned else w))
         return x
 
-    x = _normal(batch, 2048, dtype=dtype)
+    def of_torch(torch: Any) -> tuple[Any, Any]:
+        class Layers(torch.nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                made = [torch.tensor(w).to(getattr(torch, dtype)) for w in drawn]
+                self.weights = torch.nn.ParameterList([torch.nn.Parameter(w, requires_grad=False) for w in made])
+
+            def forward(self, x: Any) -> Any:
+                for w in self.weights:
+                    x = (x @ (w.T if is_turned else w)).tanh()
+                return x
+
+        return Layers(), (torch.tensor(first).to(getattr(torch, dtype)),)
+
+    weights, x = [jnp.asarray(w, dtype) for w in drawn], jnp.asarray(first, dtype)
     frozen, compiled, jitted = ja.freeze(run, weights, x, argnums=0), ja.compile(run), jax.jit(run)
-    contestants = {
+    contestants: dict[str, Callable[[], Any]] = {
         "ja.compile": lambda: compiled(weights, x),
         "ja.freeze": lambda: frozen(weights, x),
         "jax.jit": lambda: jitted(weights, x),
     }
-    sizes = f"{format_bytes(frozen.parameter_bytes)} of weights, {format_bytes(frozen.packed_bytes)} packed"
-    return measure(f"{name}, batch {batch}: {sizes}", contestants, "ja.compile", n_rounds=n)
+    _add_torch(contestants, of_torch, close=1e-3 if dtype == "float32" else 0.1)
+    return _result(f"{name}, batch {batch}", frozen, contestants, n)
 
 
 def kernels(n: int) -> Result:
@@ -71,93 +131,99 @@ def halves(n: int) -> Result:
     return mlp(n, dtype="bfloat16", is_turned=False, batch=1, name="MLP in bfloat16")
 
 
-class _Residual(nn.Module):
-    def __init__(self, width: int):
-        super().__init__()
-        self.convs = nn.ModuleList([nn.Conv2d(width, width, 3, padding=1, bias=False) for _ in range(2)])
-        self.norms = nn.ModuleList([nn.BatchNorm2d(width) for _ in range(2)])
-
-    def forward(self, x: Any) -> Any:
-        y = self.norms[0](self.convs[0](x)).relu()
-        return (x + self.norms[1](self.convs[1](y))).relu()
-
-
 def resnet(n: int) -> Result:
-    layers = [nn.Conv2d(3, 32, 3, padding=1), *(_Residual(32) for _ in range(4))]
-    model = nn.Sequential(*layers).eval()
-    return _case("ResNet with BatchNorm, 16 images", model, ja.randn(16, 3, 32, 32), n=n)
+    def make(lib: Any) -> Any:
+        nn = lib.nn
+
+        class Residual(nn.Module):
+            def __init__(self, width: int):
+                super().__init__()
+                convs = [nn.Conv2d(width, width, 3, padding=1, bias=False) for _ in range(2)]
+                self.convs, self.norms = nn.ModuleList(convs), nn.ModuleList([nn.BatchNorm2d(width) for _ in range(2)])
+
+            def forward(self, x: Any) -> Any:
+                y = self.norms[0](self.convs[0](x)).relu()
+                return (x + self.norms[1](self.convs[1](y))).relu()
+
+        return nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), *(Residual(32) for _ in range(4)))
+
+    return _case("ResNet with BatchNorm, 16 images", make, _normal(16, 3, 32, 32), n=n)
 
 
 def vit(n: int) -> Result:
-    layer = nn.TransformerEncoderLayer(192, 3, 768, batch_first=True)
-    model = nn.TransformerEncoder(layer, 4).eval()
-    return _case("ViT, 4 layers, 8 images", model, ja.randn(8, 65, 192), n=n)
+    def make(lib: Any) -> Any:
+        return lib.nn.TransformerEncoder(lib.nn.TransformerEncoderLayer(192, 3, 768, batch_first=True), 4)
+
+    return _case("ViT, 4 layers, 8 images", make, _normal(8, 65, 192), n=n)
 
 
-class _Decoder(nn.Module):
-    def __init__(self, n_layers: int = 4, width: int = 512, length: int = 128):
-        super().__init__()
-        linear = lambda n, m: nn.Linear(n, m, bias=False)
-        self.embed, self.length = nn.Embedding(8192, width), length
-        self.blocks = nn.ModuleList([
-            nn.ModuleDict({
-                "q": linear(width, width), "k": linear(width, width), "v": linear(width, width),
-                "out": linear(width, width), "up": linear(width, 4 * width), "down": linear(4 * width, width),
-            })
-            for _ in range(n_layers)
-        ])  # fmt: skip
-        for i in range(n_layers):
-            self.register_buffer(f"keys{i}", ja.zeros(length, 8, width // 8))
-            self.register_buffer(f"values{i}", ja.zeros(length, 8, width // 8))
+def _decoder(lib: Any, n_layers: int = 4, width: int = 512, length: int = 128) -> Any:
+    """Returns a GPT that decodes a token, with the keys and values of those before it in buffers."""
+    nn = lib.nn
 
-    def forward(self, token: Any, position: Any) -> Any:
-        x = self.embed(token)
-        for i, block in enumerate(self.blocks):
-            q, k, v = (block[name](x).reshape(8, -1) for name in "qkv")
-            keys, values = getattr(self, f"keys{i}"), getattr(self, f"values{i}")
-            keys[position], values[position] = k, v
-            weights = ja.einsum("hd,thd->ht", q, keys).softmax(-1)
-            x = x + block["out"](ja.einsum("ht,thd->hd", weights, values).reshape(-1))
-            x = x + block["down"](nn.functional.gelu(block["up"](x)))
-        return x @ self.embed.weight.T
+    class Decoder(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            linear = lambda n, m: nn.Linear(n, m, bias=False)
+            self.embed, self.length = nn.Embedding(8192, width), length
+            self.blocks = nn.ModuleList([
+                nn.ModuleDict({
+                    "q": linear(width, width), "k": linear(width, width), "v": linear(width, width),
+                    "out": linear(width, width), "up": linear(width, 4 * width), "down": linear(4 * width, width),
+                })
+                for _ in range(n_layers)
+            ])  # fmt: skip
+            for i in range(n_layers):
+                self.register_buffer(f"keys{i}", lib.zeros(length, 8, width // 8))
+                self.register_buffer(f"values{i}", lib.zeros(length, 8, width // 8))
+
+        def forward(self, token: Any, position: Any) -> Any:
+            x = self.embed(token)
+            for i, block in enumerate(self.blocks):
+                q, k, v = (block[name](x).reshape(8, -1) for name in "qkv")
+                keys, values = getattr(self, f"keys{i}"), getattr(self, f"values{i}")
+                keys[position], values[position] = k, v
+                weights = lib.einsum("hd,thd->ht", q, keys).softmax(-1)
+                x = x + block["out"](lib.einsum("ht,thd->hd", weights, values).reshape(-1))
+                x = x + block["down"](nn.functional.gelu(block["up"](x)))
+            return x @ self.embed.weight.T
+
+    return Decoder()
 
 
 def gpt(n: int) -> Result:
-    return _case("GPT, one token", _Decoder(), ja.tensor(3), ja.tensor(5), n=n)
-
-
-class _Quantized(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        for i in range(4):
-            self.register_buffer(f"w{i}", (ja.randn(1024, 1024) * 40).round().clamp(-127, 127).to(ja.int8))
-            self.register_buffer(f"s{i}", ja.rand(1024, 1) / 1300)
-
-    def forward(self, x: Any) -> Any:
-        for i in range(4):
-            x = (x @ (getattr(self, f"w{i}").to(ja.float32) * getattr(self, f"s{i}")).T).tanh()
-        return x
+    return _case("GPT, one token", _decoder, np.asarray(3), np.asarray(5), n=n)
 
 
 def int8(n: int) -> Result:
-    return _case("int8 weights, batch 8", _Quantized(), ja.randn(8, 1024), n=n)
+    def make(lib: Any) -> Any:
+        class Quantized(lib.nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                for i in range(4):
+                    whole = (lib.randn(1024, 1024) * 40).round().clamp(-127, 127)
+                    self.register_buffer(f"w{i}", whole.to(lib.int8))
+                    self.register_buffer(f"s{i}", lib.rand(1024, 1) / 1300)
+
+            def forward(self, x: Any) -> Any:
+                for i in range(4):
+                    x = (x @ (getattr(self, f"w{i}").to(lib.float32) * getattr(self, f"s{i}")).T).tanh()
+                return x
+
+        return Quantized()
+
+    return _case("int8 weights, batch 8", make, _normal(8, 1024), n=n)
 
 
 CASES = {fn.__name__: fn for fn in (mlp, kernels, halves, resnet, vit, gpt, int8)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Prints the table."""
+    parser = arguments(__doc__)
     parser.add_argument("cases", nargs="*", default=list(CASES))
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
-    results = [CASES[name](options.rounds) for name in options.cases]
-    show("Frozen models", results)
-    print(machine())
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump([{r.case: {t.name: t.rounds for t in r.timings}} for r in results], file)
+    report("Frozen models", [CASES[name](options.rounds) for name in options.cases], options)
 
 
 if __name__ == "__main__":

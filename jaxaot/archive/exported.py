@@ -28,13 +28,14 @@ from jaxaot.archive.dims import (
     side_by_side,
     sizes_in,
 )
-from jaxaot.archive.graphs import chosen_platforms, for_platforms, graph_to_bytes, require_extra
+from jaxaot.archive.graphs import chosen_platforms, derivative_of, for_platforms, graph_to_bytes, require_extra
 from jaxaot.archive.relocate import relocate
 from jaxaot.archive.state import StatePlan, StateWriter
 from jaxaot.buckets.policy import Given, read_buckets
 from jaxaot.errors import AutogradError, ExportError, TraceError, UsageError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tracing import require_values
+from jaxaot.ir.rewrite import inline
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.saved import FromPrimal, TapePlan
 from jaxaot.plan.stages import JointGraph, Partition, Traced
@@ -239,7 +240,7 @@ class ExportedProgram:
     rows: list[tuple[tuple[int, ...], Any]] = dataclasses.field(default_factory=list, repr=False)
 
     def graphs(self) -> dict[str, Any]:
-        """Returns the graphs by name as they are lowered: forward, backward and joint."""
+        """Returns the graphs by name as they are lowered: forward, backward, joint, gradients, second."""
         if self.room is not None:
             return _graphs_of_bucket(self.room.shared)
         graphs = {"forward": prepare_forward(forward_graph(self.original, self.partition))}
@@ -251,16 +252,17 @@ class ExportedProgram:
             graphs["joint"] = prepare_forward(self.partition.joint.jaxpr)
             if self.is_differentiable:
                 graphs["gradients"] = self._gradients(self.partition, empty)
+                graphs["second"] = derivative_of(graphs["gradients"])
         return graphs
 
     def _gradients(self, partition: Partition, empty: Collection[int]) -> Any:
-        """Returns the graph of gradients that can be differentiated."""
+        """Returns the graph of gradients: of what they depend on, and the cotangents."""
         traced = self.original
         primals = [i for i in tape_plan(traced, partition).primals if i not in empty]
         in_avals, out_avals = traced.jaxpr.in_avals, traced.jaxpr.out_avals
         avals = [*(in_avals[i] for i in primals), *(out_avals[k] for k in partition.joint.differentiable_outputs)]
         specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
-        return jax.make_jaxpr(gradients_function(traced, partition, primals))(*specs)
+        return inline(jax.make_jaxpr(gradients_function(traced, partition, primals))(*specs))
 
 
 def _graphs_of_bucket(shared: Shared) -> dict[str, Any]:
@@ -324,9 +326,7 @@ class ExportedFunction:
             mode += f".{numbers[is_recorded]}" if self.dims else ""
             names = {}
             for role, graph in program.graphs().items():
-                if role != "gradients":  # which is differentiated before it runs
-                    graph = for_platforms(graph, self.platforms)
-                content = graph_to_bytes(graph, role, self.platforms, int(role == "gradients"))
+                content = graph_to_bytes(for_platforms(graph, self.platforms), role, self.platforms)
                 same = next((name for name, held in parts.items() if held == content), None)
                 names[role] = same or f"graphs/{role}{mode}.bin"
                 parts[names[role]] = content

@@ -74,14 +74,33 @@ def chosen_platforms(given: Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
-def graph_to_bytes(graph: ClosedJaxpr, name: str, platforms: Sequence[str], vjp_order: int = 0) -> bytes:
+def derivative_of(graph: ClosedJaxpr) -> ClosedJaxpr:
+    """Returns the graph that takes what a graph takes, and cotangents of what it returns, to gradients.
+
+    Gradients are those of the inputs that have any: floats and complex numbers.
+    """
+    evaluate, is_float = jaxpr_as_fun(graph), _have_gradients(graph.in_avals)
+
+    def pull(*given: Any) -> list[Any]:
+        n = len(is_float)
+        found = jax.vjp(evaluate, *given[:n])[1](list(given[n:]))
+        return [gradient for gradient, is_one in zip(found, is_float, strict=True) if is_one]
+
+    specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in (*graph.in_avals, *graph.out_avals)]
+    return inline(jax.make_jaxpr(pull)(*specs), also_custom=True)
+
+
+def _have_gradients(avals: Sequence[Aval]) -> list[bool]:
+    return [bool(jnp.issubdtype(aval.dtype, jnp.inexact)) for aval in avals]
+
+
+def graph_to_bytes(graph: ClosedJaxpr, name: str, platforms: Sequence[str]) -> bytes:
     """Returns a graph as a portable program.
 
     Args:
       graph: The graph.
       name: What the program is called.
       platforms: What it is to run on.
-      vjp_order: How often it can be differentiated.
 
     Raises:
       ExportError: If JAX cannot export it.
@@ -95,7 +114,7 @@ def graph_to_bytes(graph: ClosedJaxpr, name: str, platforms: Sequence[str], vjp_
     specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in graph.in_avals]
     try:
         made = export.export(jax.jit(run, keep_unused=True), platforms=tuple(platforms))(*specs)
-        return bytes(made.serialize(vjp_order=vjp_order))
+        return bytes(made.serialize())
     except Exception as error:
         raise ExportError(
             f"JAX cannot export the {name} for {', '.join(platforms)}: {error}. Prints and other calls of Python "
@@ -181,13 +200,21 @@ def graph_of(made: Any, in_avals: Sequence[Aval], absent: Sequence[int], n_outpu
     return inline(jax.make_jaxpr(call)(*specs), also_custom=True)
 
 
-def differentiable_once(made: Any) -> Callable[..., Any]:
-    """Returns what calls a program that holds one derivative; the derivative of that is refused in words.
+def differentiable_once(made: Any, second: Any) -> Callable[..., Any]:
+    """Returns what calls a program and is differentiated by another; the derivative of that is refused in words.
 
     Args:
       made: The program.
+      second: What `derivative_of` its graph became.
+
+    Raises:
+      ArchiveError: If they do not belong together.
     """
-    is_float = [jnp.issubdtype(aval.dtype, jnp.inexact) for aval in made.in_avals]
+    is_float = _have_gradients(made.in_avals)
+    types = lambda avals: [(tuple(aval.shape), aval.dtype) for aval in avals]
+    wanted = [aval for aval, is_one in zip(made.in_avals, is_float, strict=True) if is_one]
+    if types([*made.in_avals, *made.out_avals]) != types(second.in_avals) or types(wanted) != types(second.out_avals):
+        raise ArchiveError("The derivative of the archive's gradients is that of others. The file is damaged.")
 
     @jax.custom_vjp
     def call(*inputs: Any) -> Any:
@@ -195,8 +222,7 @@ def differentiable_once(made: Any) -> Callable[..., Any]:
 
     @jax.custom_vjp
     def pulled(inputs: Any, cotangents: Any) -> Any:
-        found = jax.vjp(made.call, *inputs)[1](cotangents)
-        return [gradient for gradient, is_one in zip(found, is_float, strict=True) if is_one]
+        return second.call(*inputs, *cotangents)
 
     def refuse(*_: Any) -> Any:
         raise NoDerivativeError(

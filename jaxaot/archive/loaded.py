@@ -28,6 +28,7 @@ from jaxaot.archive.graphs import (
 from jaxaot.archive.kinds import kind_of, require_platform, tables_of, weights_of
 from jaxaot.archive.mismatch import refuse_call
 from jaxaot.archive.readers import AVALS, BOOL, INT, SIZES, TEXT, TREE, each, from_json, many
+from jaxaot.archive.references import require_partition, require_references, require_state
 from jaxaot.archive.state import State, StatePlan, make_state
 from jaxaot.errors import ArchiveError, SignatureMismatchError, StateDictError
 from jaxaot.facade.create import as_tensor
@@ -85,7 +86,7 @@ def load(path: str | os.PathLike[str], *, weights: object = None) -> Any:
 def _function(archive: Archive, weights: Any) -> LoadedFunction:
     manifest = archive.manifest
     require_platform(archive)
-    plan = from_json(record(StatePlan), manifest.get("state"), "the state")
+    plan = from_json(_STATE, manifest.get("state"), "the state")
     values = dict(load_state(weights) if isinstance(weights, (str, os.PathLike)) else weights or {})
     if archive.has_part("weights.safetensors"):
         values = {**weights_of(archive), **values}
@@ -111,6 +112,13 @@ def _function(archive: Archive, weights: Any) -> LoadedFunction:
         _Sizes(dims, [_Several(reader, parameters, loaded.writing, tables, len(dims)) for reader in readers])
     )
     return loaded
+
+
+def _STATE(value: object) -> StatePlan:
+    """Reads a state."""
+    plan = record(StatePlan)(value)
+    require_state(plan)
+    return plan
 
 
 class _Reader:
@@ -184,6 +192,9 @@ class _Reader:
         self, traced: Traced, in_types: Any, out_types: Any, backward: Any, parameters: tuple[str, ...], writing: Any,
         bucket: _Bucket | None,
     ) -> Program:  # fmt: skip
+        require_references(traced, in_types, out_types)
+        if traced.needs_backward is (backward is None):
+            raise ArchiveError(f"{self.archive.name} is damaged: its plans do not agree on whether gradients flow.")
         key = CallKey(
             traced.call, traced.places, traced.rng, traced.in_tree, config.get(), jax_settings(), parameters,
             looks_at_settings=False,
@@ -203,6 +214,7 @@ class _Reader:
         if backward is not None:
             graphs = lambda in_types, absent: graph_of(self._graph("backward"), in_types, absent)
             partition, tape = self._partition(backward, graph_of(made, in_types, empty), empty, graphs)
+            require_partition(traced, partition, tape, in_types, out_types)
         gradients = (
             None if tape is None or not tape.is_differentiable else self._gradients(traced, partition, tape, empty)
         )
@@ -218,7 +230,7 @@ class _Reader:
         wanted += [out_avals[k] for k in partition.joint.differentiable_outputs]
         if [(a.shape, a.dtype) for a in wanted] != [(a.shape, a.dtype) for a in made.in_avals]:
             raise ArchiveError(f"{self.archive.name} is damaged: its gradients are those of other arrays.")
-        return differentiable_once(made)
+        return differentiable_once(made, self._graph("second"))
 
     def _room(self, traced: Traced, backward: Any, bucket: _Bucket) -> tuple[Room, TapePlan | None]:
         """Returns how a size runs in the program of its bucket."""
@@ -244,6 +256,8 @@ class _Reader:
         shared, partition, tape = bucket.made.run, None, None
         if backward is not None:
             partition, tape = self._partition(backward, shared.whole, (), lambda *_: shared.partition.backward)
+            n_outputs = len(traced.jaxpr.out_avals)
+            require_partition(traced, partition, tape, types, shared.whole.out_avals[:n_outputs])
         results = shared.whole.out_avals[: len(traced.jaxpr.out_avals)]
         results += [] if shared.partition is None else shared.partition.backward.out_avals
         if not all(0 <= i < len(results) for i, _ in cuts):

@@ -41,7 +41,8 @@ class TapeWriter:
         out_avals = traced.jaxpr.out_avals
         avals = source.constant([(tuple(out_avals[k].shape), out_avals[k].dtype) for k in traced.alias.differentiable])
         if plan is None or program.partition is None:
-            source.add(f"node = CompiledNode((), None, [], {avals}, None)")
+            source.scope["no_gradients"] = _no_gradients
+            source.add(f"node = CompiledNode((), no_gradients, [], {avals}, None)")
             return
         held = "None" if is_early else self.held_values()
         has_refills = any(text.startswith("Refilled(") for text in self._residuals()[0])
@@ -180,6 +181,11 @@ class TapeWriter:
             if before.history is None and (before.layout, before.offset) == (origin.layout, origin.offset):
                 return f"{self.source.history(tensors[0])} or "
         return ""
+
+
+def _no_gradients(*_: Any) -> tuple[()]:
+    """Returns the gradients of a call whose outputs require grad and that no gradient flows through."""
+    return ()
 
 
 def freed_storages(traced: Traced) -> dict[int | None, FreedStorage]:

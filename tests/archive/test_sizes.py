@@ -10,7 +10,6 @@ import pytest
 import jaxaot as ja
 from tests.archive.roundtrip import WITHOUT_SOURCE
 from tests.archive.test_calls import check_alike
-from tests.archive.test_files import NONSENSE, places, rewritten
 from tests.laws.test_random_sizes import make_program
 from tests.runtime.sized import rows
 
@@ -181,42 +180,6 @@ def test_a_process_without_the_source(held):
     ja.manual_seed(5)
     expected = [fn(ja.ones(n, 3), ja.ones(n, 2), ja.zeros(3), 2.0)[0].item() for n in (7, 10)]
     np.testing.assert_allclose([float(text) for text in found.stdout.split()], expected, rtol=1e-5)
-
-
-def check_nonsense(file: bytes, folder: pathlib.Path, seed: int) -> None:
-    """Puts nonsense at one place of what a manifest says of sizes, and calls what is loaded."""
-    rng = np.random.default_rng(seed)
-
-    def change(manifest, parts):
-        program = manifest["programs"][0]
-        spots = [(program, ("columns",)), (program, ("sizes",)), (program["plans"], ("room",)), (manifest, ("dims",))]
-        top, first = spots[rng.integers(4)]
-        found = [place for place in places(top[first[0]]) if place]
-        where = (*first, *found[rng.integers(len(found))])
-        holder = top
-        for key in where[:-1]:
-            holder = holder[key]
-        holder[where[-1]] = NONSENSE[rng.integers(len(NONSENSE))]
-
-    try:
-        loaded = ja.load(rewritten(file, folder, change, number=2))
-        for n in (8, 9):
-            loaded(*batch(n))
-    except ja.errors.JaxaotError:
-        return
-    except Exception as error:  # sizes of another program, which XLA refuses
-        assert not isinstance(error, (SyntaxError, NameError, ImportError)), seed
-
-
-def test_nonsense_in_a_table_of_sizes(held, tmp_path):
-    for seed in range(6):
-        check_nonsense(held[1].read_bytes(), tmp_path, seed)
-
-
-@pytest.mark.slow
-def test_much_nonsense_in_a_table_of_sizes(held, tmp_path):
-    for seed in range(6, 200):
-        check_nonsense(held[1].read_bytes(), tmp_path, seed)
 
 
 def test_an_archive_of_format_2_loads():

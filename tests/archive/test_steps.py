@@ -166,3 +166,16 @@ def test_barriers_of_a_checkpoint_are_kept_where_an_archive_is_loaded(tmp_path):
     np.testing.assert_allclose(loaded(x), fn(x), rtol=1e-4, atol=1e-5)
     assert "optimization_barrier" in loaded.graph("forward").mlir_module()
     assert "cse_barrier_expander" in str(loaded._calls.programs[0].executables["forward"].compiler_options)
+
+
+def test_gradients_and_their_derivative_are_without_faults_of_xla():
+    n = ja.tensor([50_000], dtype=ja.int32)  # XLA takes the square, which overflows, for a number that is not negative
+    fn = lambda x: (x**3 * (n * n).abs()).sum()
+    loaded, found = archived(fn, ja.ones(1, requires_grad=True), with_gradients=2), []
+    for call in (fn, loaded):
+        x = ja.full((1,), 2.0, requires_grad=True)
+        (first,) = ja.autograd.grad(call(x), x, create_graph=True)
+        (second,) = ja.autograd.grad(first.sum(), x)
+        found.append([first.item(), second.item()])
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
+    assert found[0][0] > 0
