@@ -63,13 +63,13 @@ def settle(value: Any) -> None:
             jax_value.block_until_ready()
 
 
-def time_calls(fn: Contestant, n_calls: int) -> float:
+def time_calls(fn: Contestant, n_calls: int, clock: Callable[[], float] = time.perf_counter) -> float:
     """Returns seconds per call of `n_calls` calls in a row, the last one waited for."""
-    start = time.perf_counter()
+    start = clock()
     for _ in range(n_calls - 1):
         fn()
     settle(fn())
-    return (time.perf_counter() - start) / n_calls
+    return (clock() - start) / n_calls
 
 
 def measure(
@@ -80,6 +80,7 @@ def measure(
     n_rounds: int = 15,
     round_seconds: float = 0.05,
     max_calls: int = 2000,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Result:
     """Returns the timings of contestants, interleaved.
 
@@ -90,6 +91,7 @@ def measure(
       n_rounds: How often each is timed.
       round_seconds: About how long one timing lasts; it sets how many calls it makes.
       max_calls: The most calls of one timing.
+      clock: What is measured, in seconds: `time.process_time` for processor time of all cores.
     """
     n_calls = {}
     for name, fn in contestants.items():
@@ -101,7 +103,7 @@ def measure(
     for turn in range(n_rounds):
         names = list(contestants)
         for name in names if turn % 2 == 0 else reversed(names):
-            seconds[name].append(time_calls(contestants[name], n_calls[name]))
+            seconds[name].append(time_calls(contestants[name], n_calls[name], clock))
     return Result(case, baseline, tuple(Timing(name, tuple(seconds[name])) for name in contestants))
 
 

@@ -233,6 +233,9 @@ class Unit:
         if hooks is not None:
             hooks[0].__exit__(None, None, None)
             hooks[1].forget()
+        if state.trace is not None:
+            wholes = [owner._parameters[name] for owner, name, _, _ in self.entries]
+            state.trace.still_whole = frozenset(id(w._storage.array) for w in wholes if w is not None)
         for owner, name, p, _ in self.entries:
             owner._parameters[name] = p
 

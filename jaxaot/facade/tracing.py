@@ -157,6 +157,7 @@ class TraceState:
         run it once, and of the tape if none of these is kept: what they hold is the same for every call then.
       casts: Weights that `autocast` cast; see `facade/autocast_operands.py`.
       gathered: By id, symbols of which a backward gathers the parts again: (symbol, parts, sharding of the whole).
+      still_whole: The ids of those of the module that computed last, until a backward gathers others.
       first_hook: Hooks from this number on were registered by the traced function.
       is_apart: Whether a handler of a signal is running, which is no part of the traced function.
       numbers: The numbers of Python that are symbolic; see `facade/numbers.py`.
@@ -206,6 +207,7 @@ class TraceState:
         self.first_run_backward = self.first_node
         self.casts: dict[Any, Any] = {}
         self.gathered: dict[int, tuple[Any, Any, Any]] = {}
+        self.still_whole: frozenset[int] = frozenset()
         self.is_apart = False
         self.entry: Any = None
         self.numbers: Any = None
@@ -441,13 +443,16 @@ class TraceState:
     def gathered_again(self, values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Returns what an operation used, what was gathered from several devices gathered anew.
 
-        That waits for the cotangents, so that XLA does not keep what it gathered in the forward.
+        That waits for the cotangents, so that XLA does not keep what it gathered in the forward. Where the backward
+        begins nothing is gathered anew: what computed last is still whole. Vectors stay whole, as they are small, and
+        an exchange of few bytes takes as long as one of many.
         """
         known = next((ct for ct in cotangents if ct is not None), None)
         again = []
         for value in values:
             symbol, parts, sharding = self.gathered.get(id(value), (None, None, None))
-            if symbol is not None and known is not None:
+            if symbol is not None and known is not None and symbol.ndim > 1 and id(symbol) not in self.still_whole:
+                self.still_whole = frozenset()  # those that computed before
                 parts, _ = jax.lax.optimization_barrier((parts, known))
                 value = jax.lax.with_sharding_constraint(parts, sharding)
             again.append(value)
