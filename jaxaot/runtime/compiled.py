@@ -92,8 +92,8 @@ def _compiled(executable: Any) -> None:
 
 _OF_JAX = (
     "This is an array of JAX and no tensor: a function of JAX, or a method of a flax module, returned it, and no "
-    "gradient flows through it. Call the nnx module itself, `model(x)`, or write `ja.autograd.jax_function(fn)(x)`: both take "
-    "tensors and return tensors."
+    "gradient flows through it. Call the nnx module itself, `model(x)`, or write `ja.autograd.jax_function(fn)(x)`. "
+    "Both take tensors and return tensors."
 )
 
 
