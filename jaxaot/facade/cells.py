@@ -104,6 +104,10 @@ class CellKind(abc.ABC):
         """Returns the path of each cell: the position of the object that holds it, then attributes and keys."""
 
     @abc.abstractmethod
+    def cells(self, holder: object) -> Iterator[tuple[tuple[Any, ...], Any]]:
+        """Yields the cells of an object, each once, with the attributes and keys that lead to it."""
+
+    @abc.abstractmethod
     def put_together(self, structure: Any, arrays: Sequence[Any]) -> Sequence[Any]:
         """Returns cells and objects of a structure with other arrays."""
 
@@ -114,6 +118,10 @@ class CellKind(abc.ABC):
     @abc.abstractmethod
     def jit(self, fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
         """Returns a function as the library itself jits it, by options of `jax.jit`."""
+
+    @abc.abstractmethod
+    def take_tensors(self, cls: type) -> None:
+        """Has objects of a class that are called with tensors compute on tensors, from now on."""
 
     @abc.abstractmethod
     def check_writable(self, cell: object) -> None:
@@ -168,6 +176,11 @@ def kind_of_cell(cell: object) -> CellKind:
 def is_cell(value: object) -> bool:
     """Returns whether a value is a cell."""
     return _kind_of_type(type(value))[1]
+
+
+def child_of(holder: Any, key: Any) -> Any:
+    """Returns what an object of a kind holds under an attribute or a key."""
+    return getattr(holder, key) if isinstance(key, str) and hasattr(holder, key) else holder[key]
 
 
 def is_leaf(value: object) -> bool:

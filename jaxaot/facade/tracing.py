@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -149,6 +149,7 @@ class TraceState:
       break_values: The symbols that it asked for, each with the user's line.
       is_broken: Whether it asked for a value that is not known.
       level: The JAX trace that the symbols belong to.
+      cells: Id of each cell, object and container that the function reaches from outside → its path.
       hooked: Hooks that the traced function registered, by number or as what keeps a gradient, with the user's line.
       first_node: Nodes from this number on were made by the traced function.
       own_nodes: Those from before that it may run backward, because what they hold are inputs of the graph.
@@ -179,6 +180,7 @@ class TraceState:
         self.break_values: list[tuple[Array, str]] = []
         self.is_broken = False
         self.level: Any = None
+        self.cells: Mapping[int, Any] = {}
         self.thread = threading.get_ident()
         self.lifted: list[tuple[Any, ...]] = []
         self.storages: dict[int, tuple[Storage, dict[str, Any]]] = {}

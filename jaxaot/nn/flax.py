@@ -12,6 +12,8 @@ swapped into the same Variables: nothing is split or merged at a call.
         optimizer.update(model, grads)
         return loss
 
+A module that is called with tensors computes on tensors: `on_tensors.py`. Its Params have a `grad` then.
+
 This file alone names parts of flax that are not documented. linen modules are pure; only their classes, under
 `ja.remat`, need the help of flax.
 """
@@ -20,16 +22,33 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
 
 from jaxaot.errors import UnsupportedVariableError
-from jaxaot.facade.cells import CellKind, register_cell_kind
+from jaxaot.facade.cell_tensors import tensor_at, tensor_of
+from jaxaot.facade.cells import CellKind, child_of, register_cell_kind
+from jaxaot.facade.tensor import Tensor
 from jaxaot.lower.jit import Static
+from jaxaot.nn.on_tensors import on_tensors
 from jaxaot.rematerialize.remat import register_lift, rematerialize
 from jaxaot.rematerialize.static import Options
+
+_WRAPPING = threading.Lock()
+
+
+def _gradient(self: Any) -> Tensor | None:
+    """The gradient of a Param in the style of PyTorch: what `loss.backward()` added up; None before."""
+    tensor = tensor_at(self)
+    return None if tensor is None else tensor.grad
+
+
+def _set_gradient(self: Any, value: Tensor | None) -> None:
+    if value is not None or tensor_at(self) is not None:
+        tensor_of(self).grad = value
 
 
 class NnxKind(CellKind):
@@ -52,6 +71,7 @@ class NnxKind(CellKind):
         self._state_type = nnx.State
         self._hijax_type = variablelib.HijaxVariable
         self._trace_state = tracers.TraceState
+        nnx.Param.grad = property(_gradient, _set_gradient, doc=_gradient.__doc__)  # pyright: ignore
 
     def check(self, cell: object) -> None:
         if isinstance(cell, self._hijax_type) or cell.ref:
@@ -112,6 +132,24 @@ class NnxKind(CellKind):
         pairs = zip(paths, after, owned, strict=True)
         written = [(path, variable) for path, variable, places in pairs if not arrays.keys().isdisjoint(places)]
         self._nnx.update(tuple(objects), self._nnx.from_flat_state(written))
+
+    def take_tensors(self, cls: type) -> None:
+        for owner in cls.__mro__:
+            if owner is self._nnx.Module:
+                break
+            call = owner.__dict__.get("__call__")
+            if call is not None and issubclass(owner, self._nnx.Module):
+                with _WRAPPING:
+                    if not hasattr(owner.__dict__["__call__"], "is_on_tensors"):
+                        owner.__call__ = on_tensors(call)  # type: ignore[operator]
+
+    def cells(self, holder: object) -> Iterator[tuple[tuple[Any, ...], Any]]:
+        structure, _ = self.take_apart((holder,))
+        for _, *path in self.paths(structure):
+            cell = holder
+            for key in path:
+                cell = child_of(cell, key)
+            yield tuple(path), cell
 
     def check_writable(self, cell: Any) -> None:
         cell._check_can_update()

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from jaxaot.errors import MissingMethodError, OptionError, StateDictError, TensorTypeError, TensorValueError
-from jaxaot.facade.cells import kind_of
 from jaxaot.facade.create import as_tensor
 from jaxaot.facade.grad import recording
 from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.wrapper_gradients import carried
+from jaxaot.nn.on_tensors import parameter_of, parameters_of
 from jaxaot.tape.hooks import RemovableHandle
 
 REQUIRED: Any = object()
@@ -69,17 +69,13 @@ def listed(params: Any) -> list[dict[str, Any]]:
             "params argument given to the optimizer should be an iterable of Tensors or dicts, but got a tensor. Write "
             "`[w]`."
         )
-    if not isinstance(params, Iterable):
-        name = type(params).__name__
-        words = (
-            "Write `net = ja.nn.from_nnx(module)`, and pass `net.parameters()`."
-            if kind_of(params) is not None
-            else "Pass `model.parameters()`."
-        )
+    of_module = parameters_of(params)
+    if of_module is None and not isinstance(params, Iterable):
         raise TensorTypeError(
-            f"params argument given to the optimizer should be an iterable of Tensors, and a {name} was given. {words}"
+            "params argument given to the optimizer should be an iterable of Tensors, and a "
+            f"{type(params).__name__} was given. Pass `model.parameters()`."
         )
-    found = list(params)
+    found: list[Any] = list(params) if of_module is None else of_module
     if not found:
         raise TensorValueError("optimizer got an empty parameter list. Pass `model.parameters()`.")
     return found if isinstance(found[0], dict) else [{"params": found}]
@@ -106,9 +102,11 @@ def completed(given: Any, defaults: Mapping[str, Any], others: Iterable[Mapping[
             "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
             "will change between runs. Please use a list instead."
         )
-    params = [params] if isinstance(params, Tensor) else list(params)
+    of_module = parameters_of(params)
+    params = [params] if isinstance(params, Tensor) else list(params) if of_module is None else of_module
     is_named = bool(params) and all(isinstance(p, tuple) for p in params)
     named = params if is_named else [("", parameter) for parameter in params]
+    named = [(name, parameter_of(parameter)) for name, parameter in named]
     for _, parameter in named:
         if not isinstance(parameter, Tensor):
             raise TensorTypeError(

@@ -91,8 +91,9 @@ def _compiled(executable: Any) -> None:
 
 
 _OF_JAX = (
-    "This is an array of JAX and no tensor: a function of JAX or a module of flax returned it, and no gradient flows "
-    "through it. `ja.nn.from_nnx(module)` and `ja.autograd.jax_function(fn)` take tensors and return tensors."
+    "This is an array of JAX and no tensor: a function of JAX, or a method of a flax module, returned it, and no "
+    "gradient flows through it. Call the nnx module itself, `model(x)`, or write `ja.autograd.jax_function(fn)(x)`. "
+    "Both take tensors and return tensors."
 )
 
 

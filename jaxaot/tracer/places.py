@@ -18,6 +18,7 @@ import numpy as np
 
 from jaxaot._jax import canonical_dtype, is_key_dtype
 from jaxaot.errors import UnsupportedVariableError
+from jaxaot.facade.cell_tensors import tensor_at
 from jaxaot.facade.cells import (
     CellKind,
     attributes_of,
@@ -32,7 +33,7 @@ from jaxaot.facade.cells import (
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
 from jaxaot.plan.guards import EqualTo, HasAttributes, HasType, IsAlsoAt, PythonGuard
-from jaxaot.plan.paths import Path
+from jaxaot.plan.paths import Path, path_text
 from jaxaot.plan.places import CellInput, LeafInput
 from jaxaot.plan.world import CellWrite, MetadataWrite, WorldWrite
 from jaxaot.tracer.containers import CONSTANT, guard_items
@@ -67,7 +68,8 @@ class Survey:
     """What a call reaches besides tensors and the values of its arguments.
 
     Attributes:
-      cells: Path and cell, each cell once.
+      cells: Path and cell, each cell once, of those that have no tensor.
+      tensors: Path, cell and tensor of those that have one.
       objects: Path, object and its kind, which is None for a user's own.
       slots: Bare arrays held by objects of a kind: path, holder, key, array.
       guards: On types, sizes, values that say themselves when they are equal, and second paths to one thing.
@@ -89,6 +91,7 @@ class Survey:
         """
         self._unread = unread
         self.cells: list[tuple[Path, Any]] = []
+        self.tensors: list[tuple[Path, Any, Tensor]] = []
         self.objects: list[tuple[Path, Any, CellKind | None]] = []
         self.slots: list[tuple[Path, Any, Any, Any]] = []
         self.guards: list[PythonGuard] = []
@@ -125,9 +128,22 @@ class Survey:
             elif is_cell(place.value):
                 kind_of_cell(place.value).check(place.value)
                 self.first[id(place.value)] = place.path
-                self.cells.append((place.path, place.value))
+                tensor = tensor_at(place.value)
+                if tensor is None:
+                    self.cells.append((place.path, place.value))
+                else:
+                    self._note_tensor(place.path, place.value, tensor)
             else:
                 stack.extend(reversed(list(self._below(place))))
+
+    def _note_tensor(self, path: Path, cell: Any, tensor: Tensor) -> None:
+        """Notes a cell whose value is that of a tensor."""
+        self.tensors.append((path, cell, tensor))
+        self.guards.append(PythonGuard(path, HasType(type(cell))))
+        path = (*path, ("attr", kind_of_cell(cell).metadata_attribute))
+        items = guard_items(path, _metadata(cell), lambda _: True)
+        self.guards += items.guards
+        self.values += [((*path, step), child) for step, child in items.rest]
 
     def _below(self, place: _Place) -> Iterator[_Place]:
         """Notes one value; returns what it leads to."""
@@ -156,6 +172,7 @@ class Survey:
                 for name, child in attributes_of(value).items():
                     yield _Place((*path, ("attr", name)), child)
         elif kind is not None:
+            kind.take_tensors(cls)
             self.first[id(value)] = path
             self.objects.append((path, value, kind))
             self.guards += [PythonGuard(path, HasType(cls)), PythonGuard(path, HasAttributes(len(vars(value))))]
@@ -230,6 +247,7 @@ class Places:
             (cell, kind_of_cell(cell), *jax.tree.flatten(_value(cell)), dict(_metadata(cell)))
             for _, cell in self.survey.cells
         ]
+        self._metadata_before = [dict(_metadata(cell)) for _, cell, _ in self.survey.tensors]
         self._symbols: list[list[Any]] = []
         self._opened: list[tuple[CellKind, Any, Any]] = []
         self._is_open = False
@@ -246,6 +264,11 @@ class Places:
             self._symbols.append(symbols)
             self._opened.append((kind, cell, kind.open(cell)))
             kind.write(cell, tree.unflatten(symbols))
+        trace.cells = self.outside
+        for _, cell, tensor in self.survey.tensors:
+            self._opened.append((kind_of_cell(cell), cell, kind_of_cell(cell).open(cell)))
+            trace.note(tensor)
+            trace.adopt(tensor._storage)
         for _, value, kind in self.survey.objects:
             if kind is not None:
                 self._opened.append((kind, value, kind.open(value)))
@@ -269,6 +292,13 @@ class Places:
                 yield CellWrite(number, give(_value(cell), path))
             if _metadata(cell) != metadata:
                 yield MetadataWrite(number, tuple(sorted(_metadata(cell).items())))
+        for (path, cell, tensor), metadata in zip(self.survey.tensors, self._metadata_before, strict=True):
+            _ = tensor._storage.array  # takes note of what the library wrote into the cell
+            if _metadata(cell) != metadata:
+                raise UnsupportedVariableError(
+                    f"The function changes the metadata of `{path_text(path)}`, which is used as a tensor. Change the "
+                    "metadata outside of the compiled function."
+                )
 
     def close(self) -> None:
         """Puts the cells back as they were."""

@@ -19,6 +19,7 @@ from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef
 from jaxaot.errors import EagerOnlyError, StaticArgumentError, TraceError, UnreachableTensorError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
+from jaxaot.facade.cell_tensors import NeedsTensors, tensor_of
 from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.generator import default_generator
 from jaxaot.facade.history import History
@@ -156,6 +157,9 @@ def trace_call(
                 break
             except _TraceAgain as again:
                 how = again.how
+            except NeedsTensors as needs:
+                for cell in needs.cells:
+                    tensor_of(cell)
         starts = roots(fn, args, kwargs)
         changing: tuple[Path, ...] = ()
         if numbers is not None:
@@ -172,6 +176,9 @@ def trace_call(
                 break
             except _TraceAgain as again:
                 how = again.how
+            except NeedsTensors as needs:
+                for cell in needs.cells:
+                    tensor_of(cell)
             except Exception as error:  # code that takes none but Python's own numbers
                 log_values(fn, chosen, f"{type(error).__name__}: {error}")
                 return plain

@@ -2,7 +2,8 @@
 
 A function that reads such a thing runs eagerly. Iterators are found before the function runs, because reading one
 cannot be undone. Random numbers are noticed by the states of their generators, which are put back. Calls of clocks and
-files are seen by `sys.monitoring`, before Python 3.12 by `sys.setprofile`, where the user's own code makes them.
+files are seen by `sys.monitoring`, before Python 3.12 by `sys.setprofile`, where the user's own code makes them. What
+Python runs by itself in between, such as callbacks of the garbage collector, is no part of the function.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import builtins
 import datetime
 import functools
+import gc
 import io
 import logging
 import os
@@ -23,6 +25,7 @@ import time
 import types
 import uuid
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -173,14 +176,14 @@ class Watch:
             elif not code.co_name.startswith("__") and isinstance(frame.f_locals.get("self"), random.SystemRandom):
                 self._note(f"SystemRandom.{code.co_name}", back.f_code, lambda: back.f_lineno)
             elif code.co_name in _LOGGED and code.co_filename == logging.__file__:
-                self.printed = self.printed or ("logging", _place(back.f_code, back.f_lineno))
+                self._note_print("logging", back.f_code, lambda: back.f_lineno)
 
     def _look(self, called: Any, first: object, code: types.CodeType, line: Callable[[], int]) -> None:
         """Looks at something that is called, with its first argument."""
         name, owner = getattr(called, "__name__", ""), getattr(called, "__self__", None)
         if isinstance(called, types.BuiltinFunctionType):
             if called is print:
-                self.printed = self.printed or ("print", _place(code, line()))
+                self._note_print("print", code, line)
             elif called in _CALLS:
                 self._note(_CALLS[called], code, line)
             elif name in _NOW and isinstance(owner, type) and issubclass(owner, datetime.date):
@@ -192,12 +195,34 @@ class Watch:
             if getattr(inner, "__code__", None) in _FUNCTIONS:
                 self._note(_FUNCTIONS[inner.__code__], code, line)
             elif name in _LOGGED and getattr(inner, "__module__", "") == "logging":
-                self.printed = self.printed or ("logging", _place(code, line()))
+                self._note_print("logging", code, line)
             elif isinstance(first if owner is None else owner, random.SystemRandom):
                 self._note(f"SystemRandom.{name}", code, line)
 
     def _note(self, name: str, code: types.CodeType, line: Callable[[], int]) -> None:
-        self.found = self.found or (name, _place(code, line()))
+        if self.found is None and not _is_by_itself():
+            self.found = name, _place(code, line())
+
+    def _note_print(self, name: str, code: types.CodeType, line: Callable[[], int]) -> None:
+        if self.printed is None and not _is_by_itself():
+            self.printed = name, _place(code, line())
+
+
+def _is_by_itself() -> bool:
+    """Returns whether what runs was called by Python itself, at a moment of its own: when something is collected."""
+    codes = {_code_of(callback) for callback in gc.callbacks}
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code in codes or code.co_name == "__del__" or code.co_filename == weakref.__file__:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _code_of(callback: Any) -> types.CodeType | None:
+    fn = callback if hasattr(callback, "__func__") or hasattr(callback, "__code__") else type(callback).__call__
+    return getattr(getattr(fn, "__func__", fn), "__code__", None)
 
 
 def _line_at(code: types.CodeType, offset: int) -> int:

@@ -167,13 +167,6 @@ def test_tied_weights_are_one_parameter():
     assert (net.outer(ja.ones(1, 3)) == 1).all()
 
 
-def test_a_module_called_with_tensors_itself_is_explained():
-    model = nnx.Linear(3, 2, rngs=nnx.Rngs(0))
-    with pytest.raises(AttributeError) as caught:
-        ja.compile(lambda x: model(x).sum().backward())(ja.ones(1, 3))
-    assert "`ja.nn.from_nnx(module)`" in "".join(caught.value.__notes__)
-
-
 def test_what_is_no_nnx_module_is_refused():
     for wrong in (linen.Dense(3), ja.nn.Linear(2, 2), lambda x: x, nnx.Param(np.ones(2))):
         with pytest.raises(errors.ModuleLiftError, match="takes a flax nnx module, and was given a"):

@@ -1,6 +1,7 @@
 """What is another thing at each call is never part of a program: the function runs eagerly, after one warning."""
 
 import datetime
+import gc
 import itertools
 import logging
 import os
@@ -8,6 +9,7 @@ import random
 import time
 import uuid
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -160,6 +162,34 @@ def test_clocks_and_files(name):
 def test_tracing_says_so_by_an_error():
     with pytest.raises(VolatileError, match=r"calls `time\.time`"):
         ja.trace(lambda x: x * time.time(), ja.ones(()))
+
+
+def test_what_python_calls_by_itself_is_no_reason():
+    class Timed:
+        def __del__(self):
+            time.time()
+
+    times = []
+
+    def note(phase, info):
+        times.append(time.perf_counter())
+
+    def body(x):
+        Timed()
+        cell = [Timed()]
+        weakref.finalize(cell[0], time.time)
+        cell.append(cell)
+        del cell
+        gc.collect()
+        return x * 2
+
+    fn = ja.compile(body)
+    gc.callbacks.append(note)
+    try:
+        fn(ja.ones(()))
+    finally:
+        gc.callbacks.remove(note)
+    assert times and fn.cache_info().currsize == 1
 
 
 def test_what_a_library_calls_is_no_reason():

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot.errors import ModuleLiftError
-from jaxaot.facade.cells import CellKind, cell_kinds, kind_of
+from jaxaot.facade.cells import CellKind, cell_kinds, child_of, kind_of
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.trees import KeyWords
 from jaxaot.nn.modules.module import Module
@@ -128,27 +128,19 @@ class _Maker:
             return found
         made = self.parts[id(module)] = FromNnx(module)
         places = []
-        for path, cell in self._cells(module):
+        for path, cell in self.kind.cells(module):
             if id(cell) not in self.owners and not self._own(made, module, path, cell):
                 continue
             places.append((".".join(map(str, path)), *self.owners[id(cell)]))
         made._places = tuple(places)
         return made
 
-    def _cells(self, module: object) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        structure, _ = self.kind.take_apart((module,))
-        for _, *path in self.kind.paths(structure):
-            holder = module
-            for key in path:
-                holder = _child(holder, key)
-            yield tuple(path), holder
-
     def _own(self, made: FromNnx, module: object, path: tuple[Any, ...], cell: Any) -> bool:
         """Registers the tensor of a cell where it lies; returns whether there is one."""
         *between, last = path
         holder, part = module, made
         for key in between:
-            holder = _child(holder, key)
+            holder = child_of(holder, key)
             inner = self.part(holder)
             part._modules[str(key)] = inner
             part = inner
@@ -172,7 +164,3 @@ class _Maker:
             part._buffers[str(last)] = Buffer(tensor)
         self.owners[id(cell)] = (part, str(last), impl)
         return True
-
-
-def _child(holder: Any, key: Any) -> Any:
-    return getattr(holder, key) if isinstance(key, str) and hasattr(holder, key) else holder[key]

@@ -9,6 +9,7 @@ from jaxaot.errors import AutogradError
 from jaxaot.facade.grad import recording
 from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.tensor import Tensor
+from jaxaot.nn.on_tensors import parameters_of
 
 _TOP: dict[str, Callable[..., Any]] = FUNCTIONS[""]
 _norm: Callable[..., Tensor] = FUNCTIONS["linalg"]["vector_norm"]
@@ -17,7 +18,7 @@ Parameters = Tensor | Iterable[Tensor]
 
 
 def _gradients(parameters: Parameters) -> list[Tensor]:
-    found = [parameters] if isinstance(parameters, Tensor) else parameters
+    found = [parameters] if isinstance(parameters, Tensor) else parameters_of(parameters) or parameters
     return [p.grad for p in found if p.grad is not None]
 
 
