@@ -535,6 +535,28 @@ def test_a_symbol_that_is_taken_for_no_number_at_some_sizes_is_found_out():
         same(fn(x), step(x))
 
 
+@pytest.mark.parametrize("what", ["argument", "mask"])
+def test_a_new_size_in_a_known_bucket_compiles_nothing(what, caplog):
+    w = ja.tensor(rows(3, 3), requires_grad=True)
+    if what == "mask":
+        fn = ja.compile(lambda x, mask: (x[mask] @ w).softmax(0).cumsum(0).mean(), segments=True, dynamic=True)
+    else:
+        fn = ja.compile(lambda x: (x @ w).softmax(0).cumsum(0).mean(), dynamic={"x": 0})
+    of_mask = lambda n: (ja.tensor(rows(20, 3)), ja.tensor(np.arange(20) < n))
+    calls = [of_mask(n) if what == "mask" else (ja.tensor(rows(n, 3)),) for n in (16, 13, 15, 14)]
+    for args in calls[:2]:
+        fn(*args).backward()
+    with jax.log_compiles():
+        for args in calls[2:]:
+            fn(*args).backward()
+    compiled = [record.getMessage() for record in caplog.records if "XLA compilation" in record.getMessage()]
+    assert not compiled
+    assert fn.n_programs == 1
+    with jax.log_compiles():
+        jax.jit(lambda x: x * 19)(1.0)
+    assert any("XLA compilation" in record.getMessage() for record in caplog.records)  # that it would be seen
+
+
 def test_as_many_programs_are_kept_as_is_said():
     fn = ja.compile(lambda x: x.cumsum(0), dynamic={"x": 0}, max_programs=2)
     for n in (7, 12, 16, 8, 15, 6):

@@ -156,7 +156,35 @@ def reduce_window(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded
     return [Padded(w.bind(e, value.array)[0], tuple(extents))]
 
 
-@declare("select_and_scatter_add select_and_gather_add", "Axes with windows may not be those whose sizes change.")
+@declare(
+    "select_and_scatter_add",
+    "Elements are masked with what no window selects, what is scattered with zeros; windows start at the same places.",
+)
+def select_and_scatter(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
+    """Adds each element to the one that its window selects."""
+    source, operand = values
+    for name in ("window_dimensions", "window_strides"):
+        if e.exact[name] != e.bucket[name]:
+            raise w.refuse(f"its {name} depend on a size")
+    with_windows = []
+    for axis, size in enumerate(e.bucket["window_dimensions"]):
+        exact, bucket = e.exact["padding"][axis], e.bucket["padding"][axis]
+        if size == 1 and exact == bucket == (0, 0) and e.bucket["window_strides"][axis] == 1:
+            (source, operand), _ = w.together([source, operand], [[axis, axis]])
+        elif source.is_padded(axis) or operand.is_padded(axis):
+            if exact[0] != bucket[0]:
+                raise w.refuse("its low margin depends on a size")
+            if not w.is_between(exact[1], bucket[1], 0, MOST):
+                raise w.refuse("its high margin is negative")
+            source, operand = w.as_prefix(source, axis), w.as_prefix(operand, axis)
+            with_windows.append(axis)
+    kind = "max" if e.bucket["select_prim"].name.startswith("ge") else "min"
+    operand = w.mask(operand, with_windows, identity_of(kind, operand.array.dtype))
+    source = w.mask(source, with_windows, 0)
+    return [Padded(w.bind(e, source.array, operand.array)[0], operand.extents)]
+
+
+@declare("select_and_gather_add", "Axes with windows may not be those whose sizes change.")
 def select_in_windows(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Computes each row of a batch at the bucket."""
     windows = e.bucket["window_dimensions"]
