@@ -395,3 +395,9 @@ def test_a_hook_that_raises_leaves_what_one_backward_leaves():
         with pytest.raises(TypeError, match="returned int"):
             (w * 2).sum().backward()
     assert w.grad.tolist() == [2.0, 2.0]
+
+
+def test_a_backward_to_a_leaf_that_only_the_call_knew():
+    out = ja.compile(lambda: ja.ones(3).requires_grad_() * 2)()
+    assert out.requires_grad
+    out.sum().backward()  # as in eager, the gradient goes to what nobody holds

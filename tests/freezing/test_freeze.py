@@ -38,6 +38,7 @@ def test_values_are_those_of_the_model(make):
 def ways_to_change(model):
     """Returns every way in which a parameter of an MLP changes, by name."""
     first = model[0]  # as it is when the first change comes
+    held = ja.randn(20, 16)
 
     def under_no_grad():
         with ja.no_grad():
@@ -97,7 +98,48 @@ def ways_to_change(model):
     def by_another_tensor_in_its_dict():
         model[0]._parameters["weight"] = nn.Parameter(ja.randn(16, 12))
 
-    return [value for name, value in locals().items() if name not in ("model", "first")]
+    def by_out():
+        with ja.no_grad():
+            ja.mul(model[0].weight, 2, out=model[0].weight)
+
+    def by_resizing():
+        with ja.no_grad():
+            model[2].weight.resize_(8, 16).resize_(16, 16)[8:].fill_(1)
+
+    def by_freeing_its_storage():
+        memory = model[2].weight.untyped_storage()
+        memory.resize_(0)
+        memory.resize_(16 * 16 * 4)
+        with ja.no_grad():
+            model[2].weight.copy_(ja.randn(16, 16))
+
+    def through_data_and_state_dict():
+        model[2].weight.data.add_(1)
+        model.state_dict()["4.weight"].mul_(2)
+
+    def by_a_view_of_a_base():
+        model[2].weight = nn.Parameter(held[4:])
+
+    def through_that_base():
+        held.mul_(2)
+
+    def by_a_compiled_write_of_an_argument():
+        write = ja.compile(lambda w: w.add_(1))  # donated: the old buffer is gone
+        with ja.no_grad():
+            write(model[0].weight)
+
+    def by_assigning_a_state_dict():
+        doubled = {name: value.detach() * 2 for name, value in model.state_dict().items()}
+        model.load_state_dict(doubled, assign=True)
+
+    def by_a_vector():
+        vector = nn.utils.parameters_to_vector(model.parameters()).detach()
+        nn.utils.vector_to_parameters(vector * 1.1, model.parameters())
+
+    def by_a_module_that_is_gone():
+        del model[3]
+
+    return [value for name, value in locals().items() if name not in ("model", "first", "held")]
 
 
 def test_a_changed_parameter_is_noticed():
@@ -105,7 +147,7 @@ def test_a_changed_parameter_is_noticed():
     model, args = mlp()
     frozen = ja.freeze(model, *args)
     changes = ways_to_change(model)
-    assert len(changes) == 14
+    assert len(changes) == 24
     for change in changes:
         before = values(frozen(*args))
         change()
