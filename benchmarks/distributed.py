@@ -153,6 +153,34 @@ def by_hand(model: GPT, ids: np.ndarray, mesh: Any, keeps: bool = False) -> tupl
     return run, x, program
 
 
+def in_parallel(model: GPT, ids: np.ndarray, mesh: Any, jit: Any) -> Any:
+    """Returns a call of the gradients of a batch whose rows lie on the devices, which each computes in a `shard_map`.
+
+    Args:
+      model: The model.
+      ids: The batch.
+      mesh: The mesh.
+      jit: `jax.jit` or `ja.jit`.
+    """
+
+    @ja.functionalize
+    def loss(params: Any, ids: Any) -> Any:
+        logits = ja.func.functional_call(model, params, (ids[:, :-1],))
+        return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+
+    def of_rows(params: Any, ids: Any) -> Any:
+        return jax.tree.map(lambda x: jax.lax.psum(x, "d"), jax.grad(loss)(params, ids))
+
+    specs = PartitionSpec(), PartitionSpec("d")
+    mapped = jax.shard_map(of_rows, mesh=mesh, in_specs=specs, out_specs=PartitionSpec(), check_vma=False)
+    params = {
+        name: jax.device_put(p.detach().jax(), NamedSharding(mesh, specs[0])) for name, p in model.named_parameters()
+    }
+    x = jax.device_put(jnp.asarray(ids), NamedSharding(mesh, specs[1]))
+    jitted = jit(mapped)
+    return lambda: jitted(params, x)["head.bias"]
+
+
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--width", type=int, default=128)
@@ -182,7 +210,14 @@ def main() -> None:
     console.print(table)
     clocks = {"step, processor time": time.process_time, "step": time.perf_counter}
     results = [measure(case, steps, "by hand", n_rounds=options.rounds, clock=c) for case, c in clocks.items()]
-    show("fully sharded GPT", results)
+    model = GPT(options.width, options.layers)
+    mapped = {name: in_parallel(model, ids, mesh, jit) for name, jit in (("jax.jit", jax.jit), ("ja.jit", ja.jit))}
+    cases = {
+        f"gradients in a shard_map{what}": c
+        for what, c in ((", processor time", time.process_time), ("", time.perf_counter))
+    }
+    results += [measure(case, mapped, "jax.jit", n_rounds=options.rounds, clock=c) for case, c in cases.items()]
+    show("GPT on 4 devices", results)
     write_json(options.json, results=results)
 
 

@@ -11,10 +11,9 @@ from functools import cached_property
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from jaxaot import settings as config
-from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
+from jaxaot._jax import jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 from jaxaot._util import collector
 from jaxaot.backend.cpu.batch.sharded import ShardedExecutable
@@ -23,6 +22,7 @@ from jaxaot.backend.cpu.memory.sequential import SequentialExecutable
 from jaxaot.backend.cpu.options import without_options_inside
 from jaxaot.backend.cpu.run import How, Way
 from jaxaot.backend.cpu.tune import Tuned, repaired
+from jaxaot.ir.device_program import evaluate_varying
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import refuse_other_settings
 from jaxaot.lower.check import checked
@@ -31,29 +31,6 @@ from jaxaot.lower.warm.events import CacheEvent
 from jaxaot.lower.warm.kept import KeptGraph, made, worth_tuning
 from jaxaot.lower.warm.ways import warm_way
 from jaxaot.passes.pipeline import lowered_passes
-
-
-def evaluate_varying(closed: Any, args: Sequence[Array]) -> list[Array]:
-    """Returns the outputs of a graph inside a `shard_map` body, where operands have to vary over the same axes.
-
-    The graph was traced without a mesh, so what is constant in it is made to vary where it meets what does.
-    """
-    jaxpr = closed.jaxpr
-    values = dict(zip(jaxpr.constvars, closed.consts, strict=True)) | dict(zip(jaxpr.invars, args, strict=True))
-
-    def read(atom: Any) -> Any:
-        return atom.val if isinstance(atom, Literal) else values[atom]
-
-    for eqn in jaxpr.eqns:
-        operands = [read(atom) for atom in eqn.invars]
-        axes = frozenset[Any]().union(*map(varying_axes, operands))
-        if axes:
-            typed = [jnp.asarray(x, a.aval.dtype) for x, a in zip(operands, eqn.invars, strict=True)]
-            operands = [jax.lax.pcast(x, tuple(axes - varying_axes(x)), to="varying") for x in typed]
-        with eqn.ctx.manager:
-            results = eqn.primitive.bind(*operands, **eqn.primitive.get_bind_params(eqn.params))
-        values.update(zip(eqn.outvars, results if eqn.primitive.multiple_results else [results], strict=True))
-    return [read(atom) for atom in jaxpr.outvars]
 
 
 class Executable:

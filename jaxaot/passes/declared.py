@@ -50,6 +50,8 @@ class Pass:
       is_default: Whether it runs without being named.
       is_exact: Whether each operation still rounds as it does alone; if not, it does not run under `exact_rounding`.
       needs: The names of others without which it does nothing.
+      keeps_axes: Whether it neither cuts, joins nor orders anew axes along which values may be divided over devices, so
+        that it is sound for a graph of several; the others are for what one device computes.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Pass:
     is_default: bool = True
     is_exact: bool = True
     needs: tuple[str, ...] = ()
+    keeps_axes: bool = False
 
     def runs_by_default(self, on: On, platform: str) -> bool:
         """Returns whether it runs on such graphs without being named."""

@@ -16,6 +16,7 @@ from typing import Any
 import jax
 
 from jaxaot._logs import logger_of
+from jaxaot._placement import are_several
 from jaxaot.errors import CompilerError, GraphCheckError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
@@ -117,8 +118,8 @@ def lowered_passes(
 ) -> tuple[str, ...]:
     """Returns those passes of a setting that run on lowered graphs, in order; by default those of the platform.
 
-    With several devices none run by default: a value may be spread over them, and how XLA divides the work depends on
-    the axes that a graph shows it.
+    With several devices only functions are among those by default, and no switches. Some are for what one device
+    computes, see `on_several_devices`.
 
     Args:
       names: The setting.
@@ -129,12 +130,22 @@ def lowered_passes(
     Raises:
       CompilerError: If there is no pass of a name.
     """
-    if names is None and jax.device_count() > 1:
-        return ()
     for name in names or ():
         if isinstance(name, str) and name not in pass_names():
             raise _unknown(name)
-    return tuple(declared.name for declared in chosen(_declared, on, platform, names, exact))
+    found = chosen(_declared, on, platform, names, exact)
+    if names is None and are_several():
+        found = tuple(declared for declared in found if declared.function is not None)
+    return tuple(declared.name for declared in found)
+
+
+def on_several_devices(names: Sequence[str]) -> tuple[str, ...]:
+    """Returns those of some passes that are sound for a graph whose values may be divided over devices.
+
+    How XLA divides the work depends on the axes that a graph shows it.
+    """
+    others = {declared.name for declared in _declared if not declared.keeps_axes}
+    return tuple(name for name in names if name not in others)
 
 
 def passes_on(names: Sequence[str], on: On) -> tuple[str, ...]:

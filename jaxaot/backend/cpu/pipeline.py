@@ -55,14 +55,14 @@ def _switch(name: str, on: On, **declared: Any) -> Pass:
 
 declare(
     _switch(SHARDS, On.WHOLE, is_exact=False),
-    _pass(open_loops),  # so that the others see what XLA gets
-    _pass(lowered_cse),
-    _pass(drop_zero_sums, is_exact=False),  # again: graphs of `ja.jit` come with their gradients
+    _pass(open_loops, keeps_axes=True),  # so that the others see what XLA gets
+    _pass(lowered_cse, keeps_axes=True),
+    _pass(drop_zero_sums, is_exact=False, keeps_axes=True),  # again: graphs of `ja.jit` come with their gradients
     _pass(drop_axes),
-    _pass(select_scatters, is_exact=False),
+    _pass(select_scatters, is_exact=False, keeps_axes=True),
     _pass(unroll_windows, is_exact=False),
-    _pass(sort_integers),
-    _pass(reduce_angles, is_exact=False),
+    _pass(sort_integers, keeps_axes=True),
+    _pass(reduce_angles, is_exact=False, keeps_axes=True),
     # fewer kinds of convolutions, and more products, for those that follow
     _pass(sum_depthwise, is_exact=False),
     _pass(split_groups, is_exact=False),
@@ -70,16 +70,16 @@ declare(
     _pass(multiply_convolutions, is_exact=False),
     _pass(pad_images),
     _pass(fold_transposes),
-    _pass(divide_late, is_exact=False),
+    _pass(divide_late, is_exact=False, keeps_axes=True),
     _pass(skip_masked, is_exact=False),  # in blocks, of what late division left
     _pass(spread, On.LOWERED & ~On.SHARD, is_exact=False),  # one core has nothing to divide
     _pass(drop_axes),  # again: parts may have one element along an axis
     _pass(flatten_dots),
     _pass(order_operands),
-    _pass(unroll_threefry),
+    _pass(unroll_threefry, keeps_axes=True),
     # barriers, before and behind what the others rewrite
-    _pass(hide_constants),
-    _pass(hold),
+    _pass(hide_constants, keeps_axes=True),
+    _pass(hold, keeps_axes=True),
     _switch(EIGEN_CONVOLUTIONS, On.LOWERED & ~On.SHARD),  # of the convolutions that are left
     _switch(SUBPROGRAMS, On.WHOLE | On.SHARD),
     _switch(KEEP_FREED_MEMORY, On.WHOLE | On.SHARD, needs=(SUBPROGRAMS,)),

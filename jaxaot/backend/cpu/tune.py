@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
 
+from jaxaot._placement import are_several
 from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory.allocator import most_kept_bytes
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
@@ -20,10 +22,13 @@ from jaxaot.backend.cpu.repair.hold_extremes import hold_extremes
 from jaxaot.backend.cpu.repair.keep_rounding import keep_rounding
 from jaxaot.backend.cpu.repair.separate_writes import separate_writes
 from jaxaot.ir.cost import eqn_flops
+from jaxaot.ir.device_program import device_program, with_device_program
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import inline, rebuild
+from jaxaot.ir.rewrite import inline, reading, rebuild, substitute
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
-from jaxaot.passes.pipeline import PassResult, run_passes, without_switches
+from jaxaot.passes.attempt import attempt
+from jaxaot.passes.declared import On
+from jaxaot.passes.pipeline import PassResult, on_several_devices, passes_on, run_passes, without_switches
 
 _BODIES = {"scan": ("jaxpr",), "while": ("body_jaxpr",), "cond": ("branches",)}
 """The parameters that are bodies of their own, by primitive."""
@@ -120,10 +125,12 @@ def tune(
       keeps_barriers: Whether XLA is told to keep barriers.
     """
     results: list[PassResult] = []
-    passes = without_switches(names)
-    passed = (
-        _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results) if passes else closed
-    )
+    passes = of_one = without_switches(names)
+    if are_several():  # they share the cores, so what one computes is not divided among these
+        passes, of_one = on_several_devices(passes), passes_on(passes, On.SHARD)
+    passed = _with_tuned_parts(closed, of_one, check, results)
+    if passes:
+        passed = _with_tuned_bodies(run_passes(passed, passes, check, results), passes, check, results)
     passed = repaired(passed, platform, keeps_barriers, exact)
     is_asked = EIGEN_CONVOLUTIONS in names and jax.default_backend() == "cpu"
     n_by_eigen = _n_by_eigen(passed.jaxpr) if is_asked else 0
@@ -149,6 +156,47 @@ def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results:
     return rebuild(closed, eqns, closed.jaxpr.outvars)
 
 
+def _with_tuned_parts(closed: Any, passes: Sequence[str], check: bool, results: list[PassResult]) -> Any:
+    """Returns a graph in which what one device computes in a `shard_map` went through passes, and adds what some did.
+
+    Args:
+      closed: The graph, a ClosedJaxpr.
+      passes: The names of passes for one device.
+      check: Whether one that fails says so.
+      results: What passes did is added.
+    """
+    if not passes or not any(eqn.primitive.name == "shard_map" for eqn in closed.jaxpr.eqns):
+        return closed
+    eqns: list[Any] = []
+    named: dict[Any, Any] = {}
+    for eqn in closed.jaxpr.eqns:
+        eqn = reading(eqn, named)
+        tuned = None
+        if eqn.primitive.name == "shard_map":
+            run = functools.partial(_tuned_part, eqn, passes, results)
+            tuned = attempt("The passes for what a device computes", run, None, check)
+        if tuned is None:
+            eqns.append(eqn)
+            continue
+        made, atoms = tuned
+        eqns += made
+        named.update(zip(eqn.outvars, atoms, strict=True))
+    return rebuild(closed, eqns, substitute(closed.jaxpr.outvars, named)) if named else closed
+
+
+def _tuned_part(eqn: Any, passes: Sequence[str], results: list[PassResult]) -> Any:
+    """Returns the equations and results of a `shard_map` after passes; None if there is nothing to gain."""
+    program = device_program(eqn)
+    if program is None or not is_worth_tuning(program):
+        return None
+    found: list[PassResult] = []
+    passed = run_passes(program, passes, False, found)  # JAX checks it where it is traced again
+    made = None if passed is program else with_device_program(eqn, passed)
+    changed = (result for result in found if result.n_before != result.n_after)
+    results.extend(dataclasses.replace(result, name=f"{result.name} in what a device computes") for result in changed)
+    return made
+
+
 def _with_bodies(eqn: Any, changed: Callable[[Any, str], Any]) -> Any:
     """Returns an equation with other bodies, itself if they are the same.
 
@@ -167,8 +215,17 @@ def _with_bodies(eqn: Any, changed: Callable[[Any, str], Any]) -> Any:
 
 
 def is_worth_tuning(closed: Any) -> bool:
-    """Returns whether a graph makes a value that is large enough for the passes to matter."""
-    return any(aval_bytes(var.aval) > machine().cached_bytes for eqn in closed.jaxpr.eqns for var in eqn.outvars)
+    """Returns whether a graph, or a device in it, makes a value that is large enough for the passes to matter."""
+    return _is_worth_tuning(closed.jaxpr, machine().cached_bytes)
+
+
+def _is_worth_tuning(jaxpr: Any, limit: int) -> bool:
+    for eqn in jaxpr.eqns:
+        if any(aval_bytes(var.aval) > limit for var in eqn.outvars):
+            return True
+        if eqn.primitive.name == "shard_map" and _is_worth_tuning(eqn.params["jaxpr"], limit):
+            return True
+    return False
 
 
 def _n_by_eigen(jaxpr: Any) -> int:
