@@ -6,9 +6,10 @@ A name of PyTorch's that has no counterpart here is in a table, with what to wri
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Iterable
 
-from jaxaot.errors import MissingNameError
+from jaxaot.errors import ArgumentError, MissingNameError
 
 _DEVICE = (
     "Arrays live on JAX's default device, the first accelerator if there is one. `jax.devices()` lists them, "
@@ -220,3 +221,31 @@ def missing_name(place: str, name: str, known: Iterable[str], obj: object = None
         if near:
             words += f". Did you mean: '{near[0]}'?"
     return MissingNameError(words, name=name, obj=None if "Did you mean" in words else obj)
+
+
+_KEYWORDS = {
+    "learning_rate": "lr", "alpha": "lr", "b1": "betas", "b2": "betas", "beta": "betas", "beta1": "betas",
+    "decay": "weight_decay", "epsilon": "eps", "use_bias": "bias", "rate": "p", "dropout_rate": "p",
+    "strides": "stride",
+    "kernel_dilation": "dilation", "feature_group_count": "groups", "num_features": "out_features",
+    "features": "out_features", "in_dim": "in_features", "out_dim": "out_features",
+}  # fmt: skip
+"""What other libraries call an argument, and what PyTorch does."""
+
+
+def check_keywords(cls: type, given: Iterable[str]) -> None:
+    """Raises if a class is made with an argument by a name that its `__init__` does not know.
+
+    Raises:
+      ArgumentError: If so.
+    """
+    known = inspect.signature(cls.__init__).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+        return
+    names = [name for name in known if name != "self"]
+    for name in given:
+        if name not in names:
+            meant = _KEYWORDS.get(name)
+            near = [meant] if meant in names else difflib.get_close_matches(name, names, 1, 0.6)
+            advice = f"Did you mean `{near[0]}`?" if near else f"The arguments are: {', '.join(names)}."
+            raise ArgumentError(f"{cls.__name__} got an unexpected keyword argument '{name}'. {advice}")

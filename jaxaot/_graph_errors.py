@@ -94,10 +94,11 @@ class SettingsChangedError(CompilerError):
 
     Types and precision were decided when it was traced. Trace and compile it again; `ja.compile` does so by itself.
 
-        step = ja.compile(lambda x: x.sin())
-        step(ja.ones(3))
+        x = ja.ones(3, requires_grad=True)
+        compiled = ja.trace(lambda x: x.sin(), x).joint().partition().compile()
         with jax.enable_x64(True):
-            step(ja.ones(3))                    # no SettingsChangedError: another program is made
+            compiled(x.jax())                   # SettingsChangedError
+        compiled(x.jax())
     """
 
 

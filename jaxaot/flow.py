@@ -24,6 +24,7 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
+from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.costs import cut_options
 from jaxaot.partition.partition import partition as partition_joint
 from jaxaot.partition.timeline import memory_timeline
@@ -168,7 +169,11 @@ def compiled_of(partition: Partition, backend: str) -> Compiled:
     """Returns the executables of a partition; see `Partition.compile`."""
     make = get_backend(backend)
     backward = prepare_backward(partition.backward, len(partition.plan.residuals))
-    return Compiled(make(prepare_forward(partition.forward), (), "forward"), make(backward, (), "backward"), partition)
+    made = make(prepare_forward(partition.forward), (), "forward"), make(backward, (), "backward")
+    for executable in made:
+        if hasattr(executable, "settings"):  # a backend of the user's may have none
+            executable.settings = jax_settings()
+    return Compiled(*made, partition)
 
 
 # -- stages that are called --------------------------------------------------------------------------------------------

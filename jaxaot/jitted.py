@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot.errors import TensorTypeError, UnsupportedVariableError, UsageError
+from jaxaot.errors import MissingNameError, TensorTypeError, UnsupportedVariableError, UsageError
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
 from jaxaot.lower.warm.events import CacheReport
 
@@ -189,3 +189,23 @@ def jit(
     from jaxaot.lower.sized import Sized
 
     return Sized(fn, options, _OBJECTS, dynamic, buckets, max_programs)
+
+
+def _not_torchs(name: str, advice: str) -> Callable[..., Any]:
+    """Returns what stands for a function of `torch.jit`."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise MissingNameError(f"`ja.jit` is `jax.jit` with passes, and no `torch.jit`: it has no `{name}`. {advice}")
+
+    return refuse
+
+
+for _name, _advice in {
+    "script": "Write `ja.compile(fn)` for functions of tensors, `ja.jit(fn)` for functions of arrays.",
+    "trace": "Write `ja.trace(fn, *args)` for the graph, `ja.compile(fn)` for a function that runs.",
+    "save": "Write `ja.export(fn, *args).save(path)`.",
+    "load": "Write `ja.load(path)` for what `ja.export(fn, *args).save(path)` wrote.",
+    "freeze": "Write `ja.freeze(model, x)`.",
+    "ignore": "Code that cannot be compiled runs eagerly, or between two graphs: `ja.compile(fn, segments=True)`.",
+}.items():
+    setattr(jit, _name, _not_torchs(_name, _advice))

@@ -6,6 +6,7 @@ numbers and strings, is a tree of JSON in the file's metadata. A dict of tensors
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
 import os
@@ -19,7 +20,7 @@ import numpy as np
 
 from jaxaot._jax import is_key_dtype, is_tracer
 from jaxaot._util import written_at_once
-from jaxaot.errors import MissingExtraError, SavedFileError
+from jaxaot.errors import MissingExtraError, SavedFileError, TensorTypeError
 from jaxaot.facade.create import as_tensor, from_numpy
 from jaxaot.facade.subclass import Frame, is_wrapper, put_together, take_apart
 from jaxaot.facade.subclass_names import class_named, is_found_elsewhere, place_of
@@ -169,8 +170,19 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
 
     Raises:
       SavedFileError: If something in it cannot be saved. Nothing is written then.
+      FileNotFoundError: If the folder is not there.
       MissingExtraError: If safetensors is not installed.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TensorTypeError(
+            f"`ja.save` takes the path second, and was given a {type(path).__name__}. Write `ja.save(value, "
+            "'run.safetensors')`."
+        )
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(
+            errno.ENOENT, f"`ja.save` finds no such folder; make it: `os.makedirs({folder!r})`", folder
+        )
     library, writer = _library(), _Writer()
     tree = writer.tree(value, ())
     metadata = {"format": "jaxaot", _TREE: json.dumps(tree)}
@@ -188,6 +200,8 @@ def load_state(path: str | os.PathLike[str]) -> Any:
       FileNotFoundError: If there is no such file.
       MissingExtraError: If safetensors is not installed.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TensorTypeError(f"`ja.load_state` takes a path, and was given a {type(path).__name__}.")
     _library()
     place = pathlib.Path(path)
     content = place.read_bytes()

@@ -90,6 +90,8 @@ class Config:
         unknown = [name for name in settings if name not in known]
         if unknown:
             raise UnknownSettingError(unknown, known)
+        for name, value in settings.items():
+            _check_type(name, value)
         if settings.get("passes") is not None:
             settings["passes"] = tuple(settings["passes"])
             wrong = [one for one in settings["passes"] if not isinstance(one, str) and not callable(one)]
@@ -102,6 +104,30 @@ class Config:
             if name in _checks and value != getattr(self, name):
                 _checks[name](value)
         return dataclasses.replace(self, **settings)
+
+
+_TYPES = {field.name: type(field.default) for field in dataclasses.fields(Config)}
+
+
+def _check_type(name: str, value: object) -> None:
+    """Raises if a setting that is a bool, an int or a folder is given something else.
+
+    Raises:
+      UsageError: If so.
+    """
+    wanted = _TYPES[name]
+    if name == "cache_dir":
+        is_right, what = value is None or isinstance(value, (str, os.PathLike)), "the path of a folder, or None"
+    elif wanted is bool:
+        is_right, what = isinstance(value, bool), "True or False"
+    elif wanted is int:
+        is_right, what = isinstance(value, int) and not isinstance(value, bool), "an int"
+    elif name == "passes":
+        is_right, what = not isinstance(value, str), f"a tuple of passes: `passes=({value!r},)`"
+    else:
+        return
+    if not is_right:
+        raise UsageError(f"The setting `{name}` is {what}, and {value!r} was given.")
 
 
 _default = Config(cache_dir=os.environ.get("JAXAOT_CACHE_DIR") or None)

@@ -112,8 +112,9 @@ def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> li
             return from_jax(jax.numpy.asarray(value))
         if type(value) in STAND_INS:
             return value.settled(f"`{spec.name}`")
+        advice = " Write `ja.tensor(values)`." if isinstance(value, (list, tuple)) else ""
         raise ArgumentError(
-            f"{spec.name}(): argument '{name}' must be Tensor, not {type(value).__name__}. The signature is "
+            f"{spec.name}(): argument '{name}' must be Tensor, not {type(value).__name__}.{advice} The signature is "
             f"`{spec.schema}`."
         )
 
@@ -131,6 +132,8 @@ def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> li
             return math.copysign(math.inf, value)
 
     return [
-        [convert(v, p.name) for v in value] if isinstance(value, (list, tuple)) else convert(value, p.name)
+        [convert(v, p.name) for v in value]
+        if p.is_list and isinstance(value, (list, tuple))
+        else convert(value, p.name)
         for value, p in zip(dynamic, spec.schema.dynamic, strict=True)
     ]

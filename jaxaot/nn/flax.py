@@ -140,7 +140,7 @@ class NnxKind(CellKind):
             call = owner.__dict__.get("__call__")
             if call is not None and issubclass(owner, self._nnx.Module):
                 with _WRAPPING:
-                    if not hasattr(owner.__dict__["__call__"], "is_on_tensors"):
+                    if not hasattr(owner.__dict__["__call__"], "call_with_arrays"):
                         owner.__call__ = on_tensors(call)  # type: ignore[operator]
 
     def cells(self, holder: object) -> Iterator[tuple[tuple[Any, ...], Any]]:

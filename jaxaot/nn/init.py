@@ -44,7 +44,10 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         if isinstance(param, bool) or not isinstance(param, (int, float, type(None))):
             raise TensorValueError(f"negative_slope {param} not a valid number")
         return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
-    raise TensorValueError(f"Unsupported nonlinearity {nonlinearity}")
+    raise TensorValueError(
+        f"Unsupported nonlinearity {nonlinearity}. There are linear, sigmoid, tanh, relu, leaky_relu and selu; for "
+        "others multiply by a factor of your own."
+    )
 
 
 @_unrecorded

@@ -42,7 +42,7 @@ def on_tensors(call: Callable[..., Any]) -> Callable[..., Any]:
                 return _result(self, tensors, args, kwargs)
         return call(self, *args, **kwargs)
 
-    called.is_on_tensors = True  # type: ignore[attr-defined]
+    called.call_with_arrays = call  # type: ignore[attr-defined]
     return called
 
 

@@ -154,7 +154,10 @@ def load_state_dict(module: Any, state_dict: Mapping[str, Any], strict: bool, as
     Nothing is written if anything does not fit.
     """
     if not isinstance(state_dict, Mapping):
-        raise TensorTypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        raise TensorTypeError(
+            f"Expected state_dict to be dict-like, got {type(state_dict)}. Files are read by `ja.load_state(path)`: "
+            "`model.load_state_dict(ja.load_state(path))`."
+        )
     loading = _Loading(assign)
     loading.check(module, dict(state_dict), "", getattr(state_dict, "_metadata", {}))
     found = IncompatibleKeys(loading.missing, list(dict.fromkeys(loading.unexpected)))
@@ -167,8 +170,10 @@ def load_state_dict(module: Any, state_dict: Mapping[str, Any], strict: bool, as
             if keys:
                 errors.append(f"{word} key(s) in state_dict: " + ", ".join(f'"{key}"' for key in keys) + ". ")
     if errors:
+        of_names = strict and (found.missing_keys or found.unexpected_keys) and not loading.errors
+        advice = "\nPass `strict=False` to load what fits." if of_names else ""
         raise StateDictError(
-            "Error(s) in loading state_dict for {}:\n\t{}".format(type(module).__name__, "\n\t".join(errors))
+            "Error(s) in loading state_dict for {}:\n\t{}".format(type(module).__name__, "\n\t".join(errors)) + advice
         )
     with recording(False):
         for write in loading.writes:

@@ -38,13 +38,12 @@ def static_size(size: Any) -> tuple[int, ...]:
       TensorError: If one is negative.
       ArgumentError: If one is no number.
     """
-    wrong = next(
-        (n for n in (size if isinstance(size, (tuple, list)) else (size,)) if isinstance(n, str | bytes)), None
-    )
+    is_wrong = lambda n: isinstance(n, str | bytes) or (type(n) is float and not n.is_integer())
+    wrong = next((n for n in (size if isinstance(size, (tuple, list)) else (size,)) if is_wrong(n)), None)
     if wrong is not None:
+        advice = "Divide by `//`." if isinstance(wrong, float) else "Write the number itself: `ja.zeros(3)`."
         raise ArgumentError(
-            f"argument 'size' must be tuple of ints, but found {wrong!r} of type {type(wrong).__name__}. Write the "
-            "number itself: `ja.zeros(3)`."
+            f"argument 'size' must be tuple of ints, but found {wrong!r} of type {type(wrong).__name__}. {advice}"
         )
     size = tuple(int(n) for n in (size if isinstance(size, (tuple, list)) else (size,)))
     if any(n < 0 for n in size):
@@ -174,6 +173,12 @@ def empty_permuted(size, physical_layout, dtype):
 def arange(start, end, step, dtype):
     if end is None:
         start, end = 0, start
+    for name, value in (("start", start), ("end", end), ("step", step)):
+        if isinstance(value, str | bytes | list | tuple):
+            raise ArgumentError(
+                f"arange(): argument '{name}' must be Number, not {type(value).__name__}. Write the number itself: "
+                "`ja.arange(3)`."
+            )
     if not (math.isfinite(start) and math.isfinite(end)):
         raise TensorError(f"unsupported range: {start} -> {end}")
     whole = all(isinstance(value, (int, np.integer)) for value in (start, end, step))

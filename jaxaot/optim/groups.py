@@ -50,9 +50,17 @@ def check_options(options: Mapping[str, Any]) -> None:
     }  # fmt: skip
     for name, word in words.items():
         value = options.get(name)
+        if isinstance(value, (str, bytes, list, tuple, dict, set)) or callable(value):
+            raise TensorTypeError(
+                f"`{name}={value!r}` of the optimizer is of type {type(value).__name__}, and a number is wanted. "
+                f"Schedules are in `ja.optim.lr_scheduler`."
+            )
         if isinstance(value, (int, float)) and not value >= 0:
             raise TensorValueError(f"Invalid {word}: {value}")
-    for i, beta in enumerate(options.get("betas") or ()):
+    betas = options.get("betas")
+    if betas is not None and (not isinstance(betas, (tuple, list)) or len(betas) != 2):
+        raise TensorTypeError(f"`betas={betas!r}` of the optimizer are to be two numbers. Write `betas=(0.9, 0.999)`.")
+    for i, beta in enumerate(betas or ()):
         if isinstance(beta, (int, float)) and not 0.0 <= beta < 1.0:
             raise TensorValueError(f"Invalid beta parameter at index {i}: {beta}")
 

@@ -49,6 +49,7 @@ def function_behind(member: Any) -> types.FunctionType | None:
         member = member.__func__
     if isinstance(member, property):
         member = member.fget
+    member = getattr(member, "call_with_arrays", member)  # of a module that takes tensors as well: the user's own
     if not isinstance(member, types.FunctionType):
         member = getattr(member, "func" if isinstance(member, functools.cached_property) else "__wrapped__", None)
     return member if isinstance(member, types.FunctionType) else None

@@ -244,8 +244,8 @@ def _trace(
     trace.events = [] if settings.get().validate_guards else None
     trace.numbers = Numbers(trace)
     unread = frozenset(id(follow(roots(fn, args, kwargs), path)) for path in how.lists)
+    places = Places(roots(fn, args, kwargs), leaves, unread)  # first, as it changes classes of modules
     world = World(roots(fn, args, kwargs), unread)
-    places = Places(roots(fn, args, kwargs), leaves, unread)
     volatile = Volatile(fn, find_volatile(roots(fn, args, kwargs)))
     grad_enabled, autocast, n_contexts = state.grad_enabled, state.autocast, len(state.autocast_before)
     plans: list[Any] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
+from jaxaot._absent import check_keywords
 from jaxaot.errors import MissingNameError, TensorTypeError
 from jaxaot.facade.tensor import Tensor
 from jaxaot.nn import registry
@@ -41,6 +42,11 @@ class Module:
     _non_persistent_buffers_set: set[str]
     _version: int = 1
     training: bool
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if kwargs:
+            check_keywords(cls, kwargs)
+        return super().__new__(cls)
 
     def __init__(self) -> None:
         vars(self).update(
@@ -121,7 +127,10 @@ class Module:
         """Adds a module under a name."""
         registry.check_name(self, name, "module", "_modules")
         if module is not None and not isinstance(module, Module):
-            raise TensorTypeError(f"{type(module).__name__} is not a Module subclass")
+            raise TensorTypeError(
+                f"{type(module).__name__} is not a Module subclass. Write a module, such as `ja.nn.ReLU()` for a "
+                "function or a name, or a class with a `forward`; tensors are parameters: `ja.nn.Parameter(x)`."
+            )
         self._modules[name] = module
 
     def register_module(self, name: str, module: Module | None) -> None:
@@ -196,7 +205,10 @@ class Module:
         for name in target.split(".") if target else ():
             found = module._modules.get(name)
             if found is None:
-                raise MissingNameError(f"{type(module).__name__} has no attribute `{name}` that is a module")
+                there = ", ".join(module._modules) or "none"
+                raise MissingNameError(
+                    f"{type(module).__name__} has no attribute `{name}` that is a module. Its modules are: {there}."
+                )
             module = found
         return module
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from jaxaot.errors import AutogradError
+from jaxaot.errors import AutogradError, TensorTypeError
 from jaxaot.facade.grad import recording
 from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.tensor import Tensor
@@ -18,8 +18,19 @@ Parameters = Tensor | Iterable[Tensor]
 
 
 def _gradients(parameters: Parameters) -> list[Tensor]:
-    found = [parameters] if isinstance(parameters, Tensor) else parameters_of(parameters) or parameters
-    return [p.grad for p in found if p.grad is not None]
+    return [p.grad for p in _listed(parameters) if p.grad is not None]
+
+
+def _listed(parameters: Parameters) -> list[Tensor]:
+    if isinstance(parameters, Tensor):
+        return [parameters]
+    of_module = parameters_of(parameters)  # of flax
+    if of_module is None and not isinstance(parameters, Iterable):
+        raise TensorTypeError(
+            f"parameters of which gradients are clipped were wanted, and a {type(parameters).__name__} was given. Pass "
+            "`model.parameters()`."
+        )
+    return list(parameters) if of_module is None else of_module
 
 
 def get_total_norm(
@@ -79,7 +90,7 @@ def clip_grad_norm_(
     Returns:
       The norm before.
     """
-    found = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    found = _listed(parameters)
     total = get_total_norm(_gradients(found), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(found, max_norm, total)
     return total

@@ -8,8 +8,9 @@ of the graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
+from jaxaot._absent import check_keywords
 from jaxaot.facade.grad import recording
 from jaxaot.facade.tensor import Tensor
 from jaxaot.optim.groups import (
@@ -37,6 +38,11 @@ class Optimizer:
       state: Parameter → what is kept of it.
       defaults: The options of groups that do not say otherwise.
     """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if kwargs:
+            check_keywords(cls, kwargs)
+        return super().__new__(cls)
 
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         check_defaults(defaults)

@@ -1,0 +1,47 @@
+"""Wrong uses that people try: each error says what was given, by the user's names, and what to write."""
+
+import pytest
+
+import jaxaot as ja
+from jaxaot import errors
+
+F = ja.nn.functional
+
+
+def linear():
+    return ja.nn.Linear(3, 4)
+
+
+CASES = {
+    "a string as an end": (lambda: ja.arange("3"), r"argument 'end' must be Number, not str.*`ja.arange\(3\)`"),
+    "a fraction as a size": (lambda: ja.nn.Linear(3.5, 4), r"found 3\.5 of type float\. Divide by `//`"),
+    "a list as a tensor": (lambda: linear()([1.0, 2.0, 3.0]), r"argument 'input' must be Tensor, not list.*`ja.tensor"),
+    "optax's name of lr": (
+        lambda: ja.optim.Adam(linear().parameters(), learning_rate=1e-3),
+        r"Adam got an unexpected keyword argument 'learning_rate'\. Did you mean `lr`",
+    ),
+    "flax's name of bias": (lambda: ja.nn.Linear(3, 4, use_bias=False), r"Linear got an .*Did you mean `bias`"),
+    "no name of any": (lambda: ja.nn.Linear(3, 4, foo=1), r"The arguments are: in_features, out_features, bias"),
+    "a rate as text": (lambda: ja.optim.SGD(linear().parameters(), lr="0.1"), r"`lr='0\.1'` .* a number is wanted"),
+    "one beta": (lambda: ja.optim.Adam(linear().parameters(), betas=0.9), r"`betas=0\.9` .* two numbers"),
+    "a function as a module": (lambda: ja.nn.Sequential(linear(), F.relu), r"function is not a Module.*ja.nn.ReLU"),
+    "no such module": (lambda: ja.nn.Sequential(linear()).get_submodule("x"), r"`x` that is a module.* are: 0\."),
+    "an empty state": (lambda: linear().load_state_dict({}), r"(?s)Missing key.*`strict=False`"),
+    "the path of a state": (lambda: linear().load_state_dict("w.safetensors"), r"`ja.load_state\(path\)`"),
+    "a module to clip": (lambda: ja.nn.utils.clip_grad_norm_(linear(), 1.0), r"a Linear was given.*`model.parameters"),
+    "an unknown gain": (lambda: ja.nn.init.calculate_gain("gelu"), r"gelu.*There are linear"),
+    "a folder that is not there": (lambda: ja.save({}, "/nowhere/at/all"), r"os.makedirs\('/nowhere/at'\)"),
+    "path and value swapped": (lambda: ja.save("a", {}), r"takes the path second, and was given a dict"),
+    "a number as a path": (lambda: ja.load_state(3), r"takes a path, and was given a int"),
+    "a word as a flag": (lambda: ja.config(validate_guards="yes"), r"`validate_guards` is True or False, and 'yes'"),
+    "a number as a folder": (lambda: ja.config(cache_dir=3), r"`cache_dir` is the path of a folder"),
+    "one pass": (lambda: ja.config(passes="cse"), r"`passes` is a tuple of passes: `passes=\('cse',\)`"),
+    "torch.jit": (lambda: ja.jit.script(linear()), r"no `torch.jit`.*`ja.compile\(fn\)`"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_error_says_what_to_write(name):
+    wrong, words = CASES[name]
+    with pytest.raises((errors.JaxaotError, FileNotFoundError), match=words):
+        wrong()
