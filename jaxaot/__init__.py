@@ -19,6 +19,7 @@ its rows.
 import builtins as _builtins
 import importlib as _importlib
 import os as _os
+from collections.abc import Mapping as _Mapping
 from importlib.util import find_spec as _find_spec
 
 import jax as _jax_itself
@@ -177,16 +178,18 @@ _MODULE_OF = {name: module for module, names in _LATER.items() for name in names
 _OWN = _public_names(globals())  # constants and settings
 
 
-def _functions() -> dict[str, object]:
-    """Returns the functions of the op table by name."""
+def _functions() -> tuple[_Mapping[str, object], ...]:
+    """Returns the functions of the op table by name, those of one tensor and those of lists."""
     from jaxaot.facade.foreach import FOREACH
     from jaxaot.facade.methods import FUNCTIONS
 
-    return {**FUNCTIONS[""], **FOREACH}
+    return FUNCTIONS[""], FOREACH
 
 
 def __dir__() -> list[str]:
-    return _builtins.sorted({"__version__", *_OWN, *_MODULE_OF, *_PACKAGES, *_functions()})
+    return _builtins.sorted(
+        {"__version__", *_OWN, *_MODULE_OF, *_PACKAGES, *(n for found in _functions() for n in found)}
+    )
 
 
 def __getattr__(name: str) -> object:
@@ -202,8 +205,8 @@ def __getattr__(name: str) -> object:
         elif _find_spec(f"jaxaot.{name}") is not None:
             return _importlib.import_module(f"jaxaot.{name}")
         else:
-            functions = _functions()
-            if name not in functions:
+            functions = next((found for found in _functions() if name in found), None)
+            if functions is None:
                 raise _missing_name("jaxaot", name, __dir__())
             found = functions[name]
     globals()[name] = found

@@ -1,15 +1,17 @@
 """Frozen dataclasses that cost nothing to import.
 
 `dataclasses.dataclass(frozen=True)` compiles five methods for each class, which was a third of what `import jaxaot`
-took: there are hundreds of small plans, and a process uses a few. Here all classes share these methods, and an
-`__init__` is compiled when the first object is made.
+took: there are hundreds of small plans, and a process uses a few. Here all classes share these methods. The fields are
+read, and an `__init__` is compiled, when the first object is made or somebody asks for them.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import operator
 import reprlib
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, dataclass_transform, overload
 
@@ -37,15 +39,48 @@ def immutable(cls: Any = None, /, *, eq: bool = True) -> Any:
 
 def _made(cls: Any, eq: bool) -> Any:
     own = {name for name, value in vars(cls).items() if value is not None}  # `__hash__` is None beside an `__eq__`
-    dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
-    methods: dict[str, Any] = {"__init__": _first_call(cls), "__repr__": _repr}
-    methods |= {"__setattr__": _refuse_to_write, "__delattr__": _refuse_to_delete}
+    methods: dict[str, Any] = {"__repr__": _repr, "__setattr__": _refuse_to_write, "__delattr__": _refuse_to_delete}
+    methods |= {name: _Later(cls, name) for name in ("__dataclass_fields__", "__match_args__")}
+    if "__init__" not in own:
+        methods |= {"__init__": _first_call(cls), "__signature__": _Signature(cls)}
     if eq:
-        methods |= _comparisons([field.name for field in dataclasses.fields(cls) if field.compare])
+        methods |= _comparisons(cls)
     for name, method in methods.items():
         if name not in own:
             setattr(cls, name, method)
     return cls
+
+
+_lock = threading.RLock()
+
+
+class _Later:
+    """Stands for what `dataclasses` reads in a class; that replaces it when somebody asks for it."""
+
+    def __init__(self, cls: Any, name: str):
+        self._cls, self._name = cls, name
+
+    def __get__(self, instance: object, owner: Any = None) -> Any:
+        with _lock:
+            if isinstance(vars(self._cls)["__dataclass_fields__"], _Later):
+                dataclasses.dataclass(init=False, repr=False, eq=False, match_args=False)(self._cls)
+            if isinstance(vars(self._cls)["__match_args__"], _Later):
+                fields = dataclasses.fields(self._cls)
+                self._cls.__match_args__ = tuple(field.name for field in fields if field.init and not field.kw_only)
+        return getattr(self._cls, self._name)
+
+
+class _Signature:
+    """The signature of a class, which `inspect` asks for; its objects, if they can be called, have another."""
+
+    def __init__(self, cls: Any):
+        self._cls = cls
+
+    def __get__(self, instance: object, owner: Any = None) -> inspect.Signature:
+        if instance is not None or owner is not self._cls:
+            raise AttributeError("__signature__")
+        signature = inspect.signature(_initializer(self._cls))
+        return signature.replace(parameters=list(signature.parameters.values())[1:], return_annotation=signature.empty)
 
 
 def _first_call(cls: Any) -> Any:
@@ -84,8 +119,14 @@ def _refuse_to_delete(self: object, name: str) -> None:
     raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def _comparisons(names: list[str]) -> dict[str, Any]:
-    values: Callable[[Any], Any] = operator.attrgetter(*names) if names else lambda self: ()
+def _comparisons(cls: Any) -> dict[str, Any]:
+    def first_values(self: object) -> Any:
+        nonlocal values
+        names = [field.name for field in dataclasses.fields(cls) if field.compare]
+        values = operator.attrgetter(*names) if names else lambda self: ()
+        return values(self)
+
+    values: Callable[[Any], Any] = first_values
 
     def __eq__(self: object, other: object) -> Any:
         if self is other:

@@ -6,7 +6,6 @@ Everything else uses `jax`, `jax.extend`, `jax.export` and `jax.experimental`.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import itertools
 import pathlib
@@ -38,6 +37,8 @@ from jax.interpreters import ad, batching, mlir, partial_eval
 from jax.sharding import SingleDeviceSharding
 from jax.typing import DTypeLike
 from jaxlib.mlir import ir
+
+from jaxaot._immutable import immutable
 
 OWN_PATHS: tuple[str, ...] = tuple(
     str(child) for child in sorted(pathlib.Path(__file__).parent.iterdir()) if child.name not in ("demo", "__pycache__")
@@ -376,7 +377,7 @@ def uses_axis(jaxpr: Jaxpr, name: Any) -> bool:
     return any(getattr(effect, "name", None) == name for effect in jaxpr.effects)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class MappedAxis:
     """The axis that a `vmap` adds.
 
@@ -439,7 +440,7 @@ def known_value(symbol: object) -> Any:
     return symbol
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Rules:
     """What JAX has to know of a primitive, as functions; None stands for a tangent or cotangent that is zero.
 

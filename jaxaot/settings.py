@@ -14,10 +14,11 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot.errors import UnknownSettingError, UsageError
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Config:
     """Every setting of jaxaot.
 

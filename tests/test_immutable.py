@@ -53,6 +53,21 @@ def test_it_is_as_a_frozen_dataclass(args):
             change()
 
 
+def test_fields_are_read_once_asked_for():
+    """A class of which there is no object yet says its fields, and its signature."""
+
+    @immutable
+    class Fresh(Ours):
+        e: int = 5
+
+        def __call__(self, x): ...
+
+    assert str(inspect.signature(Fresh)) == "(a: int, b: tuple = (), c: list = <factory>, e: int = 5)"
+    assert Fresh.__match_args__ == ("a", "b", "c", "e") and dataclasses.is_dataclass(Fresh)
+    assert [field.name for field in dataclasses.fields(Fresh)] == ["a", "b", "c", "e"] and Fresh.b == ()
+    assert str(inspect.signature(Fresh(1))) == "(x)"
+
+
 def test_wrong_arguments_are_pythons_own_errors():
     for args, words in (((), "missing 1 required positional argument: 'a'"), ((1, 2, 3, 4), "takes from 2 to 4")):
         with pytest.raises(TypeError, match=words):

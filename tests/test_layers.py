@@ -10,6 +10,7 @@ from tests.cases import each
 from tests.source import FILES, ROOT, nodes_of, place_of
 
 LAYERS = [
+    ("_immutable",),
     (
         "errors",
         "settings",
@@ -20,7 +21,6 @@ LAYERS = [
         "_frames",
         "_jax",
         "_scopes",
-        "_immutable",
         "_placement",
         "_versions",
         "_absent",
@@ -141,6 +141,8 @@ LOCAL = {
     ("jitted.py", "jaxaot.plan.alias"),
     ("jitted.py", "jaxaot.report.build"),
     ("lower/jit.py", "jaxaot.lower.explain"),
+    ("facade/help.py", "jaxaot.ops.sentences"),  # an op has its help and its function when it is first used
+    ("facade/methods.py", "jaxaot.facade._forms"),
 }
 """Imports inside functions, each with a reason; a circle is no reason."""
 

@@ -140,7 +140,8 @@ def functions_of_ops():
     from jaxaot.facade.methods import FUNCTIONS
 
     seen = set()
-    for place, found in [*FUNCTIONS.items(), ("Tensor", vars(ja.Tensor))]:
+    methods = {name: getattr(ja.Tensor, name) for name in vars(ja.Tensor)}
+    for place, found in [*FUNCTIONS.items(), ("Tensor", methods)]:
         for name, fn in found.items():
             if inspect.isfunction(fn) and not name.startswith("_") and id(fn) not in seen:
                 seen.add(id(fn))

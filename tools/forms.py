@@ -1,7 +1,7 @@
 """Writes jaxaot/facade/_forms.py, the Python functions of the op table: `python tools/forms.py`.
 
-They are made from the schemas of rows, see `jaxaot/facade/methods.py`. That they are there as a file makes
-`import jaxaot` faster: Python compiles a file once. A form that is missing there is compiled at import.
+They are made from the schemas of rows, see `jaxaot/facade/methods.py`. That they are there as a file makes their first
+use faster: Python compiles a file once. A form that is missing there is compiled when it is first used.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ def render() -> str:
 
     methods._compile = noted
     methods._bind()
+    for functions in methods.FUNCTIONS.values():
+        list(functions.values())  # reads, and so makes, them all
+    for name in dir(methods.Tensor):
+        getattr(methods.Tensor, name)
     return "\n\n".join([HEAD, *sources.values()])
 
 

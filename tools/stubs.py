@@ -17,6 +17,7 @@ import numpy as np
 
 import jaxaot as ja
 from jaxaot.facade.foreach import FOREACH
+from jaxaot.facade.later import Method
 from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.signatures import SameAs
 from jaxaot.ops.schema import Parameter, Schema
@@ -402,7 +403,8 @@ def _bound() -> str:
     written = {node.name for node in cls.body if isinstance(node, ast.FunctionDef)} | {"_restore"}
     writer = Writer(is_class=True)
     methods, properties = [], []
-    for name, value in sorted(vars(ja.Tensor).items()):
+    for name, found in sorted(vars(ja.Tensor).items()):
+        value = getattr(ja.Tensor, name) if isinstance(found, Method) else found
         if name in written or (name.startswith("__") and not _is_operator(name)):
             continue
         if isinstance(value, property):

@@ -24,11 +24,10 @@ from jaxaot.facade.dispatch import call
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.trees import pack_keys, unpack_keys
 from jaxaot.ops.promotion import is_inexact
-from jaxaot.ops.schema import parse_schema
 from jaxaot.ops.table import OpSpec
 from jaxaot.tape.modes import no_grad, state
 
-_SCHEMA = parse_schema("module(Tensor[] inputs) -> Tensor[]")
+_SCHEMA = "module(Tensor[] inputs) -> Tensor[]"
 
 
 def is_nnx_module(value: object) -> bool:

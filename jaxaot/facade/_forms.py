@@ -687,13 +687,6 @@ def float_power(input, exponent, *, out=None):
 FORMS["532cb1a3deb65e19035ba1f4"] = float_power
 
 
-def float_power_(input, exponent):
-    return _call_inplace(_spec, (input, exponent, ), (), None)
-
-
-FORMS["e06b51d794acde2b99c09507"] = float_power_
-
-
 def mul(input, other, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, other, ), (), out, None)
@@ -1109,15 +1102,6 @@ def count_nonzero(input, dim=None, *, out=None, axis=_same_dim):
 
 
 FORMS["d6bd75fd6a44dbc47cb3bca4"] = count_nonzero
-
-
-def trace(input, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (), out, None)
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["4a2ba1fc2b7a738e174c2ff5"] = trace
 
 
 def hash_tensor(input, dim=(), *, keepdim=False, mode=0, out=None, axis=_same_dim):
@@ -1536,60 +1520,11 @@ def relu_(input):
 FORMS["0744fb94f18612759e60e5ab"] = relu_
 
 
-def relu6(input):
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["7ed99ce88fecfc635b9a6c5d"] = relu6
-
-
-def hardtanh(input, min_val=-1.0, max_val=1.0):
-    return _call(_spec, (input, ), (_static(min_val), _static(max_val), ), None)
-
-
-FORMS["dbe8397b15fdac6070fc1de4"] = hardtanh
-
-
-def hardtanh_(input, min_val=-1.0, max_val=1.0):
-    return _call_inplace(_spec, (input, ), (_static(min_val), _static(max_val), ), None)
-
-
-FORMS["5cc322efd8bca33cc2df2bb2"] = hardtanh_
-
-
-def leaky_relu(input, negative_slope=0.01):
-    return _call(_spec, (input, ), (_static(negative_slope), ), None)
-
-
-FORMS["0e50e1fdace584f3160bc8f4"] = leaky_relu
-
-
-def leaky_relu_(input, negative_slope=0.01):
-    return _call_inplace(_spec, (input, ), (_static(negative_slope), ), None)
-
-
-FORMS["3dfa76cfb2f3a152fe6555b1"] = leaky_relu_
-
-
 def prelu(input, weight):
     return _call(_spec, (input, weight, ), (), None)
 
 
 FORMS["74e032fbfc437726835f5583"] = prelu
-
-
-def elu(input, alpha=1.0):
-    return _call(_spec, (input, ), (_static(alpha), ), None)
-
-
-FORMS["3ea6f64c501dcc4b5775697d"] = elu
-
-
-def elu_(input, alpha=1.0):
-    return _call_inplace(_spec, (input, ), (_static(alpha), ), None)
-
-
-FORMS["967dfa25cf9e3401f86e533a"] = elu_
 
 
 def celu(input, alpha=1.0):
@@ -1620,75 +1555,6 @@ def selu_(input):
 FORMS["09ec32e404de55b4a5497eb4"] = selu_
 
 
-def gelu(input, approximate='none', *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (approximate, ), out, None)
-    return _call(_spec, (input, ), (approximate, ), None)
-
-
-FORMS["d80d39fe4cb082c8efa870bb"] = gelu
-
-
-def silu(input):
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["1f75b03142e24ad0fab98583"] = silu
-
-
-def mish(input):
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["ac222c6b33783fe455fa4c3f"] = mish
-
-
-def softplus(input, beta=1.0, threshold=20.0, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(beta), _static(threshold), ), out, None)
-    return _call(_spec, (input, ), (_static(beta), _static(threshold), ), None)
-
-
-FORMS["a35b708c0e742c339e0d7d64"] = softplus
-
-
-def hardsigmoid(input):
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["731a60855c77da1ebaaaabcc"] = hardsigmoid
-
-
-def hardswish(input):
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["4211fb6cde2ca01b9d62ef26"] = hardswish
-
-
-def logsigmoid(input, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (), out, None)
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["b541dbd345950b9c44c05dc1"] = logsigmoid
-
-
-def softsign(input):
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["55055b288be0ec2c6dca20aa"] = softsign
-
-
-def tanhshrink(input):
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["48cf3e31a9d0bf054a1ecab6"] = tanhshrink
-
-
 def hardshrink(input, lambd=0.5, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, ), (_static(lambd), ), out, None)
@@ -1696,15 +1562,6 @@ def hardshrink(input, lambd=0.5, *, out=None):
 
 
 FORMS["4abd54624b5ebddfdfc523a4"] = hardshrink
-
-
-def softshrink(input, lambd=0.5, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(lambd), ), out, None)
-    return _call(_spec, (input, ), (_static(lambd), ), None)
-
-
-FORMS["21a9c76614b07ebf95ad7967"] = softshrink
 
 
 def threshold(input, threshold, value):
@@ -1719,22 +1576,6 @@ def threshold_(input, threshold, value):
 
 
 FORMS["d4ba5b4682f91b35b1c45ffc"] = threshold_
-
-
-def glu(input, dim=-1, *, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, ), (_static(dim), ), None)
-
-
-FORMS["426486b84cf79ca475050539"] = glu
-
-
-def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False):
-    return _call(_spec, (input, ), (_static(lower), _static(upper), training, ), None)
-
-
-FORMS["e29c2faaa31aeb9918271ed2"] = rrelu
 
 
 def softmax(input, dim=None, dtype=None, *, out=None, axis=_same_dim):
@@ -1757,24 +1598,6 @@ def log_softmax(input, dim=None, dtype=None, *, out=None, axis=_same_dim):
 
 
 FORMS["a7a1952f38e4a59bc3d47163"] = log_softmax
-
-
-def softmin(input, dim=None, dtype=None, *, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["5e2e72c58947af0a298a8619"] = softmin
-
-
-def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1, *, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (logits, ), (_static(tau), hard, _static(eps), _static(dim), ), None)
-
-
-FORMS["4cb1a8da82793071ddcb9b20"] = gumbel_softmax
 
 
 def dropout(input, p=0.5, training=True, *, out=None):
@@ -1841,48 +1664,6 @@ def feature_dropout_(input, p=0.5, training=True):
 FORMS["284bf4eea86ec5817d611b4d"] = feature_dropout_
 
 
-def dropout1d(input, p=0.5, training=True):
-    return _call(_spec, (input, ), (_static(p), training, ), None)
-
-
-FORMS["38a51dc64ff4be8cdb32fb43"] = dropout1d
-
-
-def dropout1d_(input, p=0.5, training=True):
-    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
-
-
-FORMS["a5a03e33cf28af67f6603257"] = dropout1d_
-
-
-def dropout2d(input, p=0.5, training=True):
-    return _call(_spec, (input, ), (_static(p), training, ), None)
-
-
-FORMS["04dbf9234fce5b9cf61d9b9e"] = dropout2d
-
-
-def dropout2d_(input, p=0.5, training=True):
-    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
-
-
-FORMS["17ad002c86df8bc305a60295"] = dropout2d_
-
-
-def dropout3d(input, p=0.5, training=True):
-    return _call(_spec, (input, ), (_static(p), training, ), None)
-
-
-FORMS["f4e5e4031033971fa0c2e786"] = dropout3d
-
-
-def dropout3d_(input, p=0.5, training=True):
-    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
-
-
-FORMS["6f4c5e6db5dc6f22a49e299e"] = dropout3d_
-
-
 def native_dropout(input, p, train, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, ), (_static(p), train, ), out, None)
@@ -1890,128 +1671,6 @@ def native_dropout(input, p, train, *, out=None):
 
 
 FORMS["d3a95911191492e5124bbd79"] = native_dropout
-
-
-def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
-    return _call(_spec, (query, key, value, attn_mask, ), (_static(dropout_p), is_causal, _static(scale), enable_gqa, ), None)
-
-
-FORMS["997a0a4c2c3585a18491e360"] = scaled_dot_product_attention
-
-
-def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None, average_attn_weights=True, is_causal=False):
-    return _call(_spec, (query, key, value, in_proj_weight, in_proj_bias, bias_k, bias_v, out_proj_weight, out_proj_bias, key_padding_mask, attn_mask, q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v, ), (_static(embed_dim_to_check), _static(num_heads), add_zero_attn, _static(dropout_p), training, need_weights, use_separate_proj_weight, average_attn_weights, is_causal, ), None)
-
-
-FORMS["13ec78400897a3fd86472808"] = multi_head_attention_forward
-
-
-def airy_ai(x, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, ), (), out, None)
-    return _call(_spec, (x, ), (), None)
-
-
-FORMS["125ac57f46d3e34f47b4b95f"] = airy_ai
-
-
-def bessel_j0(input, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (), out, None)
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["78c51159616614b8eef9fc9a"] = bessel_j0
-
-
-def bessel_j1(input, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (), out, None)
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["6666d97d35d804c6ffd9ccb1"] = bessel_j1
-
-
-def bessel_y0(input, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (), out, None)
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["4500639b7bffd200ddc138a4"] = bessel_y0
-
-
-def bessel_y1(input, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (), out, None)
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["fe42a57f81d8574b48226c52"] = bessel_y1
-
-
-def modified_bessel_i0(input, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (), out, None)
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["09979cb73e36b07d445df3fa"] = modified_bessel_i0
-
-
-def modified_bessel_i1(input, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (), out, None)
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["a003e3b5beb8543757732436"] = modified_bessel_i1
-
-
-def modified_bessel_k0(input, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (), out, None)
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["8b77f83e73c59e1c88ee6bb0"] = modified_bessel_k0
-
-
-def modified_bessel_k1(input, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (), out, None)
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["5e34452e9376669a03f888ba"] = modified_bessel_k1
-
-
-def scaled_modified_bessel_k0(x, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, ), (), out, None)
-    return _call(_spec, (x, ), (), None)
-
-
-FORMS["65850354512077ffc4ec3747"] = scaled_modified_bessel_k0
-
-
-def scaled_modified_bessel_k1(x, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, ), (), out, None)
-    return _call(_spec, (x, ), (), None)
-
-
-FORMS["f89a3932694243cccd52f2d2"] = scaled_modified_bessel_k1
-
-
-def spherical_bessel_j0(x, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, ), (), out, None)
-    return _call(_spec, (x, ), (), None)
-
-
-FORMS["93927a3a721d3b008996eded"] = spherical_bessel_j0
 
 
 def complex(real, imag, *, out=None):
@@ -2039,33 +1698,6 @@ def isreal(input, *, out=None):
 
 
 FORMS["4eba79d26881ece4a71be032"] = isreal
-
-
-def chalf(input, *, memory_format=None, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(memory_format), ), out, None)
-    return _call(_spec, (input, ), (_static(memory_format), ), None)
-
-
-FORMS["5d47c2c8f7165d4e622629ad"] = chalf
-
-
-def cfloat(input, *, memory_format=None, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(memory_format), ), out, None)
-    return _call(_spec, (input, ), (_static(memory_format), ), None)
-
-
-FORMS["cf07f4101bb6c86def9b2917"] = cfloat
-
-
-def cdouble(input, *, memory_format=None, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(memory_format), ), out, None)
-    return _call(_spec, (input, ), (_static(memory_format), ), None)
-
-
-FORMS["b6553a6de93e4a4aab2f6dba"] = cdouble
 
 
 def matmul(input, other, *, out=None):
@@ -2147,15 +1779,6 @@ def kron(input, other, *, out=None):
 
 
 FORMS["8ff935901bad32d3073d4def"] = kron
-
-
-def vecdot(x, y, *, dim=-1, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, y, ), (_static(dim), ), out, None)
-    return _call(_spec, (x, y, ), (_static(dim), ), None)
-
-
-FORMS["e4bc69814c4e7d74c2a7dfc4"] = vecdot
 
 
 def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
@@ -2247,15 +1870,6 @@ def chain_matmul(matrices, *, out=None):
 FORMS["5fb74814c36afa3719c097c9"] = chain_matmul
 
 
-def multi_dot(tensors, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (tensors, ), (), out, None)
-    return _call(_spec, (tensors, ), (), None)
-
-
-FORMS["12af95d0aa481c6d9027465c"] = multi_dot
-
-
 def einsum(equation, operands, *, out=None):
     if out is not None:
         return _call_out(_spec, (operands, ), (equation, ), out, None)
@@ -2283,24 +1897,6 @@ def cross(input, other, dim=None, *, out=None, axis=_same_dim):
 
 
 FORMS["a888026a5ac7e1344c616a51"] = cross
-
-
-def linalg_cross(input, other, *, dim=-1, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, other, ), (_static(dim), ), out, None)
-    return _call(_spec, (input, other, ), (_static(dim), ), None)
-
-
-FORMS["43b24ddb4acd7969f2f1f0f4"] = linalg_cross
-
-
-def linalg_vander(x, *, N=None, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, ), (_static(N), ), out, None)
-    return _call(_spec, (x, ), (_static(N), ), None)
-
-
-FORMS["cda74fd0178709cc8c216f91"] = linalg_vander
 
 
 def cdist(x1, x2, p=2.0, compute_mode=None, *, out=None):
@@ -2393,228 +1989,6 @@ def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_paddi
 FORMS["38c86a783bb4e592fa71e0d4"] = conv_transpose3d
 
 
-def unfold_patches(input, kernel_size, dilation=1, padding=0, stride=1, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(kernel_size), _static(dilation), _static(padding), _static(stride), ), out, None)
-    return _call(_spec, (input, ), (_static(kernel_size), _static(dilation), _static(padding), _static(stride), ), None)
-
-
-FORMS["bfce60075f479ad5292943eb"] = unfold_patches
-
-
-def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
-    return _call(_spec, (input, ), (_static(output_size), _static(kernel_size), _static(dilation), _static(padding), _static(stride), ), None)
-
-
-FORMS["5178283b06230ef9628cb7d6"] = fold
-
-
-def cast(input, dtype, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (None if dtype is None else _dtype(dtype), ), out, None)
-    return _call(_spec, (input, ), (None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["160cf7735b5e9a9a7af2a446"] = cast
-
-
-def copy_of(input, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (), out, None)
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["d53bf831b1161db87818404e"] = copy_of
-
-
-def contiguous_copy_of(input, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (), out, None)
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["69dda8d83b210bab2ad1aeb1"] = contiguous_copy_of
-
-
-def marked(input, word, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (word, ), out, None)
-    return _call(_spec, (input, ), (word, ), None)
-
-
-FORMS["8ae76c28583c3ee046493862"] = marked
-
-
-def named(input, name, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (name, ), out, None)
-    return _call(_spec, (input, ), (name, ), None)
-
-
-FORMS["94750e647d9ab2ca20144d48"] = named
-
-
-def redistributed(input, sharding, source, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(sharding), _static(source), ), out, None)
-    return _call(_spec, (input, ), (_static(sharding), _static(source), ), None)
-
-
-FORMS["2b968e35060f78c4ca42bc1c"] = redistributed
-
-
-def gathered(input, sharding, source, word, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(sharding), _static(source), word, ), out, None)
-    return _call(_spec, (input, ), (_static(sharding), _static(source), word, ), None)
-
-
-FORMS["963c9311c31d2c89f1ee2f41"] = gathered
-
-
-def channels_last_copy_of(input, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (), out, None)
-    return _call(_spec, (input, ), (), None)
-
-
-FORMS["2b78aa5a45184f57933f3ea0"] = channels_last_copy_of
-
-
-def reshape_copy(input, size, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(size), ), out, None)
-    return _call(_spec, (input, ), (_static(size), ), None)
-
-
-FORMS["048ad0f3a63cb7220bfb468a"] = reshape_copy
-
-
-def strided_scatter(input, src, own, part, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, src, ), (_static(own), _static(part), ), out, None)
-    return _call(_spec, (input, src, ), (_static(own), _static(part), ), None)
-
-
-FORMS["98167e12e5f276f1c9df753d"] = strided_scatter
-
-
-def sum_to_size(input, size, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(size), ), out, None)
-    return _call(_spec, (input, ), (_static(size), ), None)
-
-
-FORMS["fc427a9306e53925dde1e21b"] = sum_to_size
-
-
-def index(input, indices, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, indices, ), (), out, None)
-    return _call(_spec, (input, indices, ), (), None)
-
-
-FORMS["a335e242fc193d9a9a81892b"] = index
-
-
-def mse_loss(input, target, size_average=None, reduce=None, reduction='mean', weight=None):
-    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(reduce), reduction, ), None)
-
-
-FORMS["a6217c9197c48b5fa11d8e99"] = mse_loss
-
-
-def l1_loss(input, target, size_average=None, reduce=None, reduction='mean', weight=None):
-    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(reduce), reduction, ), None)
-
-
-FORMS["42adfbd4303ea4a2ebf290b2"] = l1_loss
-
-
-def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction='mean', beta=1.0):
-    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, _static(beta), ), None)
-
-
-FORMS["20c3fa9846dd4d9a73feb8e6"] = smooth_l1_loss
-
-
-def huber_loss(input, target, reduction='mean', delta=1.0, weight=None):
-    return _call(_spec, (input, target, weight, ), (reduction, _static(delta), ), None)
-
-
-FORMS["011be9dabacf3e278dd0bf43"] = huber_loss
-
-
-def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(reduce), reduction, ), None)
-
-
-FORMS["6ae5b71501fd455093a8f4f8"] = binary_cross_entropy
-
-
-def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None):
-    return _call(_spec, (input, target, weight, pos_weight, ), (_static(size_average), _static(reduce), reduction, ), None)
-
-
-FORMS["d39fe15510aeab70f51539f4"] = binary_cross_entropy_with_logits
-
-
-def kl_div(input, target, size_average=None, reduce=None, reduction='mean', log_target=False):
-    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, log_target, ), None)
-
-
-FORMS["eaf7a991e096114deb28eea3"] = kl_div
-
-
-def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'):
-    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(ignore_index), _static(reduce), reduction, ), None)
-
-
-FORMS["a6ac10177c4809d4b6e1b81c"] = nll_loss
-
-
-def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0):
-    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(ignore_index), _static(reduce), reduction, _static(label_smoothing), ), None)
-
-
-FORMS["934694415b3f3200f858fbc8"] = cross_entropy
-
-
-def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'):
-    return _call(_spec, (input, target, ), (log_input, full, _static(size_average), _static(eps), _static(reduce), reduction, ), None)
-
-
-FORMS["6fa053d78d82561fa055de13"] = poisson_nll_loss
-
-
-def gaussian_nll_loss(input, target, var, full=False, eps=1e-06, reduction='mean'):
-    return _call(_spec, (input, target, var, ), (full, _static(eps), reduction, ), None)
-
-
-FORMS["74572c61842c183a2fbd2fad"] = gaussian_nll_loss
-
-
-def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction='mean', ignore_index=None, label_smoothing=0.0, options=None):
-    return _call(_spec, (input, linear_weight, target, linear_bias, weight, ), (reduction, _static(ignore_index), _static(label_smoothing), _static(options), ), None)
-
-
-FORMS["f34ff2ab13160a6a1c6388de"] = linear_cross_entropy
-
-
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False):
-    return _call(_spec, (log_probs, targets, input_lengths, target_lengths, ), (_static(blank), reduction, zero_infinity, ), None)
-
-
-FORMS["c071590e164e5f3685c6ae23"] = ctc_loss
-
-
-def ctc_loss_of_lengths(log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False):
-    return _call(_spec, (log_probs, targets, ), (_static(input_lengths), _static(target_lengths), _static(blank), reduction, zero_infinity, ), None)
-
-
-FORMS["1ac6b7b4e9ff4e85ad6b674c"] = ctc_loss_of_lengths
-
-
 def cholesky(input, upper=False, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, ), (upper, ), out, None)
@@ -2622,42 +1996,6 @@ def cholesky(input, upper=False, *, out=None):
 
 
 FORMS["c138a0f57795400a40626e46"] = cholesky
-
-
-def linalg_cholesky(A, *, upper=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (upper, ), out, None)
-    return _call(_spec, (A, ), (upper, ), None)
-
-
-FORMS["560e7d912dc9e5309809f3a9"] = linalg_cholesky
-
-
-def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (upper, check_errors, ), out, None)
-    return _call(_spec, (A, ), (upper, check_errors, ), None)
-
-
-FORMS["7a04a1b1c4ab5c2c36304f9e"] = cholesky_ex
-
-
-def lu_factor(A, *, pivot=True, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (pivot, ), out, None)
-    return _call(_spec, (A, ), (pivot, ), None)
-
-
-FORMS["2b8e9d20b52c14103b06b8b5"] = lu_factor
-
-
-def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (pivot, check_errors, ), out, None)
-    return _call(_spec, (A, ), (pivot, check_errors, ), None)
-
-
-FORMS["159f2046b0225da289488092"] = lu_factor_ex
 
 
 def lu(input, pivot=True, get_infos=False, *, out=None):
@@ -2678,24 +2016,6 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
 FORMS["46a10a24d913b91fe057a7ce"] = lu_unpack
 
 
-def linalg_lu(A, *, pivot=True, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (pivot, ), out, None)
-    return _call(_spec, (A, ), (pivot, ), None)
-
-
-FORMS["4af39f2b9e883029df396359"] = linalg_lu
-
-
-def linalg_qr(A, mode='reduced', *, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (mode, ), out, None)
-    return _call(_spec, (A, ), (mode, ), None)
-
-
-FORMS["cde10a1e7d56fe85164635be"] = linalg_qr
-
-
 def qr(input, some=True, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, ), (some, ), out, None)
@@ -2714,15 +2034,6 @@ def geqrf(input, *, out=None):
 FORMS["eb1a4d76f6dbbf71702dcc2f"] = geqrf
 
 
-def householder_product(A, tau, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, tau, ), (), out, None)
-    return _call(_spec, (A, tau, ), (), None)
-
-
-FORMS["921867a87e76b21f5ee5ac94"] = householder_product
-
-
 def orgqr(input, input2, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, input2, ), (), out, None)
@@ -2739,60 +2050,6 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
 
 
 FORMS["ee83639c5898cf3dab3780ec"] = ormqr
-
-
-def eig(A, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (), out, None)
-    return _call(_spec, (A, ), (), None)
-
-
-FORMS["8f4e3f4e6be819f6564bea95"] = eig
-
-
-def eigvals(A, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (), out, None)
-    return _call(_spec, (A, ), (), None)
-
-
-FORMS["54573d055ee0204edc3b9f25"] = eigvals
-
-
-def eigh(A, UPLO='L', *, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (UPLO, ), out, None)
-    return _call(_spec, (A, ), (UPLO, ), None)
-
-
-FORMS["47ab2248d7356bd020bd1cca"] = eigh
-
-
-def eigvalsh(A, UPLO='L', *, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (UPLO, ), out, None)
-    return _call(_spec, (A, ), (UPLO, ), None)
-
-
-FORMS["27dae64a14a4a6cf98776494"] = eigvalsh
-
-
-def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (full_matrices, driver, ), out, None)
-    return _call(_spec, (A, ), (full_matrices, driver, ), None)
-
-
-FORMS["37c80f52da89668d4b0bfb49"] = linalg_svd
-
-
-def svdvals(A, *, driver=None, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (driver, ), out, None)
-    return _call(_spec, (A, ), (driver, ), None)
-
-
-FORMS["5cf04233c6ca78daabc75c85"] = svdvals
 
 
 def svd(input, some=True, compute_uv=True, *, out=None):
@@ -2907,37 +2164,6 @@ def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False
 FORMS["5299d9aa7c001566bda447e1"] = full_like
 
 
-def new_zeros(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
-    size = _varargs(sizes) if size is None else size
-    return _finish(_make(_spec, (input, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
-
-
-FORMS["d4e4dc87b8bb137996c0d243"] = new_zeros
-
-
-def new_ones(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
-    size = _varargs(sizes) if size is None else size
-    return _finish(_make(_spec, (input, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
-
-
-FORMS["12a0debd68227560e51373f0"] = new_ones
-
-
-def new_empty(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
-    size = _varargs(sizes) if size is None else size
-    return _finish(_make(_spec, (input, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
-
-
-FORMS["291e4be0bef4417cb1711cc9"] = new_empty
-
-
-def new_full(input, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
-    return _finish(_make(_spec, (input, fill_value, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
-
-
-FORMS["035496df089e8678fcfe333d"] = new_full
-
-
 def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
         return _call_out(_spec, (s, ), (None if dtype is None else _dtype(dtype), ), out, None)
@@ -3028,240 +2254,6 @@ def triu_indices(row, col, offset=0, *, dtype=None, device=None, requires_grad=F
 FORMS["193074e1566f1e907900dd1b"] = triu_indices
 
 
-def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
-
-
-FORMS["415b89b20e3f80eca3621c23"] = fft_fft
-
-
-def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
-
-
-FORMS["9de477bb532e8286fb4db44a"] = fft_fft2
-
-
-def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
-
-
-FORMS["425d0e8ec0400f2ed8601182"] = fft_fftn
-
-
-def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
-
-
-FORMS["b931f786aba880b5313f4c93"] = fft_ifft
-
-
-def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
-
-
-FORMS["b74d021dedfa102b9f28d079"] = fft_ifft2
-
-
-def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
-
-
-FORMS["71127a3e5d8ab9649d022a5a"] = fft_ifftn
-
-
-def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
-
-
-FORMS["012161f4da3bc9c06f78dee9"] = fft_rfft
-
-
-def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
-
-
-FORMS["3137add4eba0ea681e86a7f7"] = fft_rfft2
-
-
-def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
-
-
-FORMS["e446e67d521d3d25e620ff0e"] = fft_rfftn
-
-
-def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
-
-
-FORMS["7dd5ffee5e5df15f6d91108c"] = fft_irfft
-
-
-def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
-
-
-FORMS["33a07a1a117f179ffae9aca0"] = fft_irfft2
-
-
-def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
-
-
-FORMS["06f4396ff266f8b4405f2e12"] = fft_irfftn
-
-
-def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
-
-
-FORMS["1a5521c7a802ec5016febddb"] = fft_hfft
-
-
-def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
-
-
-FORMS["f0f633c0b4d68cd750c29d2a"] = fft_hfft2
-
-
-def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
-
-
-FORMS["9a85804990468da5d4e429bc"] = fft_hfftn
-
-
-def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
-
-
-FORMS["8ccda9a7cf8a489e0db178c2"] = fft_ihfft
-
-
-def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
-
-
-FORMS["1add84079c912ee0b4e90187"] = fft_ihfft2
-
-
-def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
-
-
-FORMS["5a14922ef77477ca6787dce2"] = fft_ihfftn
-
-
-def fft_fftfreq(n, d=1.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
-
-
-FORMS["bb1cc4878c4269be742fc71d"] = fft_fftfreq
-
-
-def fft_rfftfreq(n, d=1.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
-
-
-FORMS["1beca2409cb51910aad8955b"] = fft_rfftfreq
-
-
-def fft_fftshift(input, dim=None, *, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, ), (_static(dim), ), None)
-
-
-FORMS["e22cd56a08fb011c2a2b3680"] = fft_fftshift
-
-
-def fft_ifftshift(input, dim=None, *, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, ), (_static(dim), ), None)
-
-
-FORMS["6d61d567c27d8839a0d6af19"] = fft_ifftshift
-
-
 def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode='reflect', normalized=False, onesided=None, return_complex=None, align_to_window=None, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, window, ), (_static(n_fft), _static(hop_length), _static(win_length), center, pad_mode, normalized, onesided, return_complex, align_to_window, ), out, None)
@@ -3278,20 +2270,6 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
 
 
 FORMS["920d18d389b78d897f426832"] = istft
-
-
-def grid_sample(input, grid, mode='bilinear', padding_mode='zeros', align_corners=None):
-    return _call(_spec, (input, grid, ), (mode, padding_mode, align_corners, ), None)
-
-
-FORMS["256f3780ca74602876c2be04"] = grid_sample
-
-
-def affine_grid(theta, size, align_corners=None):
-    return _call(_spec, (theta, ), (_static(size), align_corners, ), None)
-
-
-FORMS["88bee655bdccb891d601ab1c"] = affine_grid
 
 
 def histc(input, bins=100, min=0, max=0, *, out=None):
@@ -3337,33 +2315,6 @@ def histogramdd_uniform(input, bins, *, range=None, weight=None, density=False, 
 
 
 FORMS["237665e8112e5b8afc82a1a0"] = histogramdd_uniform
-
-
-def ldl_factor(input, *, hermitian=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (hermitian, ), out, None)
-    return _call(_spec, (input, ), (hermitian, ), None)
-
-
-FORMS["7dbc90b7c58fb88b29710f94"] = ldl_factor
-
-
-def ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (hermitian, check_errors, ), out, None)
-    return _call(_spec, (input, ), (hermitian, check_errors, ), None)
-
-
-FORMS["6e1b46c03c671e2ba6ee25fb"] = ldl_factor_ex
-
-
-def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (LD, pivots, B, ), (hermitian, ), out, None)
-    return _call(_spec, (LD, pivots, B, ), (hermitian, ), None)
-
-
-FORMS["87c99b79e621dece4755d7e3"] = ldl_solve
 
 
 def gather(input, dim, index, *, sparse_grad=False, out=None):
@@ -3627,45 +2578,6 @@ def fill_(input, value):
 FORMS["90fc5541218e21ab7f082c07"] = fill_
 
 
-def zero_(input):
-    return _call_inplace(_spec, (input, ), (), None)
-
-
-FORMS["1bc6f4ae43cccf8946d1443a"] = zero_
-
-
-def copy_(input, src, non_blocking=False):
-    return _call_inplace(_spec, (input, src, ), (non_blocking, ), None)
-
-
-FORMS["333c935f06f061fff947c5af"] = copy_
-
-
-def fill_diagonal_(input, fill_value, wrap=False):
-    return _call_inplace(_spec, (input, fill_value, ), (wrap, ), None)
-
-
-FORMS["3faa19559ed533b03dae6d01"] = fill_diagonal_
-
-
-def read_window(input, starts, where, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, starts, ), (_static(where), ), out, None)
-    return _call(_spec, (input, starts, ), (_static(where), ), None)
-
-
-FORMS["7b555b6dfdb0efaf75efc77b"] = read_window
-
-
-def write_window(input, starts, values, where, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, starts, values, ), (_static(where), ), out, None)
-    return _call(_spec, (input, starts, values, ), (_static(where), ), None)
-
-
-FORMS["78fabdc53794e08fd301a2e0"] = write_window
-
-
 def cat(tensors, dim=0, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
@@ -3767,28 +2679,6 @@ def tile(input, dims, *, out=None):
 
 
 FORMS["8baf1b2f4b18e4f23b6ce09d"] = tile
-
-
-def repeat_interleave(input, repeats, dim=None, *, output_size=None, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(repeats), _static(dim), _static(output_size), ), out, None)
-    return _call(_spec, (input, ), (_static(repeats), _static(dim), _static(output_size), ), None)
-
-
-FORMS["b0d2e2645dc162c58b1757a2"] = repeat_interleave
-
-
-def repeat_interleave_each(input, repeats, dim=None, *, output_size, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, repeats, ), (_static(dim), _static(output_size), ), out, None)
-    return _call(_spec, (input, repeats, ), (_static(dim), _static(output_size), ), None)
-
-
-FORMS["2b0520e679ce41f9d5d89944"] = repeat_interleave_each
 
 
 def roll(input, shifts, dims=(), *, out=None):
@@ -3904,13 +2794,6 @@ def vander(x, N=None, increasing=False, *, out=None):
 FORMS["d0e76c168893e267bc0afba6"] = vander
 
 
-def pad(input, pad, mode='constant', value=None):
-    return _call(_spec, (input, value, ), (_static(pad), mode, ), None)
-
-
-FORMS["be6144fdf14947d9f7a31e90"] = pad
-
-
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, ), out, None)
@@ -3918,55 +2801,6 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 
 
 FORMS["5419cfe49656e44cc7d54875"] = max_pool1d
-
-
-def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, return_indices, ), None)
-
-
-FORMS["48be47c049f5f1441256c77b"] = max_pool1d_with_indices
-
-
-def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
-    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, ), None)
-
-
-FORMS["2e94bc535de406f94877f64a"] = avg_pool1d
-
-
-def adaptive_avg_pool1d(input, output_size):
-    return _call(_spec, (input, ), (_static(output_size), ), None)
-
-
-FORMS["99a6375f26274ed0567487fa"] = adaptive_avg_pool1d
-
-
-def adaptive_max_pool1d(input, output_size):
-    return _call(_spec, (input, ), (_static(output_size), ), None)
-
-
-FORMS["12aee65269084cb4470d6058"] = adaptive_max_pool1d
-
-
-def adaptive_max_pool1d_with_indices(input, output_size, return_indices=False):
-    return _call(_spec, (input, ), (_static(output_size), return_indices, ), None)
-
-
-FORMS["7cd0bcf7f9baaaad84223702"] = adaptive_max_pool1d_with_indices
-
-
-def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    return _call(_spec, (input, ), (_static(norm_type), _static(kernel_size), _static(stride), ceil_mode, ), None)
-
-
-FORMS["0fb38308e5591d6a0c19daa6"] = lp_pool1d
-
-
-def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
-    return _call(_spec, (input, indices, ), (_static(kernel_size), _static(stride), _static(padding), _static(output_size), ), None)
-
-
-FORMS["eca244c86367717978b331c8"] = max_unpool1d
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, *, out=None):
@@ -3978,57 +2812,6 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 FORMS["bba552a1c24ca08e2492703d"] = max_pool2d
 
 
-def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, return_indices, ), None)
-
-
-FORMS["160ab657701bc955d99c33c4"] = max_pool2d_with_indices
-
-
-def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), out, None)
-    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), None)
-
-
-FORMS["858037ba1f792af2ff754ebe"] = avg_pool2d
-
-
-def adaptive_avg_pool2d(input, output_size):
-    return _call(_spec, (input, ), (_static(output_size), ), None)
-
-
-FORMS["cfd1e5402017b08e41d9c54f"] = adaptive_avg_pool2d
-
-
-def adaptive_max_pool2d(input, output_size):
-    return _call(_spec, (input, ), (_static(output_size), ), None)
-
-
-FORMS["e8aff69eca1de24ae9d327be"] = adaptive_max_pool2d
-
-
-def adaptive_max_pool2d_with_indices(input, output_size, return_indices=False):
-    return _call(_spec, (input, ), (_static(output_size), return_indices, ), None)
-
-
-FORMS["c92dabfa5f5954be9adf3323"] = adaptive_max_pool2d_with_indices
-
-
-def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    return _call(_spec, (input, ), (_static(norm_type), _static(kernel_size), _static(stride), ceil_mode, ), None)
-
-
-FORMS["e5bec5851e681d579de42119"] = lp_pool2d
-
-
-def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
-    return _call(_spec, (input, indices, ), (_static(kernel_size), _static(stride), _static(padding), _static(output_size), ), None)
-
-
-FORMS["87b57a0c33b03143658d246f"] = max_unpool2d
-
-
 def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, ), out, None)
@@ -4036,85 +2819,6 @@ def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 
 
 FORMS["f4c228206e37541c47e15f75"] = max_pool3d
-
-
-def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, return_indices, ), None)
-
-
-FORMS["411bbc4c7ba3f150642a7c46"] = max_pool3d_with_indices
-
-
-def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), out, None)
-    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), None)
-
-
-FORMS["0677eaa8134a0ee19a3cff9b"] = avg_pool3d
-
-
-def adaptive_avg_pool3d(input, output_size):
-    return _call(_spec, (input, ), (_static(output_size), ), None)
-
-
-FORMS["af7ec71f5559b013ee452429"] = adaptive_avg_pool3d
-
-
-def adaptive_max_pool3d(input, output_size):
-    return _call(_spec, (input, ), (_static(output_size), ), None)
-
-
-FORMS["02c30e1038d2d9f21cc65731"] = adaptive_max_pool3d
-
-
-def adaptive_max_pool3d_with_indices(input, output_size, return_indices=False):
-    return _call(_spec, (input, ), (_static(output_size), return_indices, ), None)
-
-
-FORMS["727aa9ad8ab099f50431856f"] = adaptive_max_pool3d_with_indices
-
-
-def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    return _call(_spec, (input, ), (_static(norm_type), _static(kernel_size), _static(stride), ceil_mode, ), None)
-
-
-FORMS["b5b928569a6a4ad407f28695"] = lp_pool3d
-
-
-def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
-    return _call(_spec, (input, indices, ), (_static(kernel_size), _static(stride), _static(padding), _static(output_size), ), None)
-
-
-FORMS["723add8ab3917185d8252704"] = max_unpool3d
-
-
-def fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, _random_samples=None):
-    return _call(_spec, (input, _random_samples, ), (_static(kernel_size), _static(output_size), _static(output_ratio), ), None)
-
-
-FORMS["ce0651563442a0af1cc9f031"] = fractional_max_pool2d
-
-
-def fractional_max_pool2d_with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
-    return _call(_spec, (input, _random_samples, ), (_static(kernel_size), _static(output_size), _static(output_ratio), return_indices, ), None)
-
-
-FORMS["80ba43b297d6e449cd568910"] = fractional_max_pool2d_with_indices
-
-
-def fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=None, _random_samples=None):
-    return _call(_spec, (input, _random_samples, ), (_static(kernel_size), _static(output_size), _static(output_ratio), ), None)
-
-
-FORMS["6ef3926e618a9412e1740478"] = fractional_max_pool3d
-
-
-def fractional_max_pool3d_with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
-    return _call(_spec, (input, _random_samples, ), (_static(kernel_size), _static(output_size), _static(output_ratio), return_indices, ), None)
-
-
-FORMS["8891ddba4c2bb133b7c382b6"] = fractional_max_pool3d_with_indices
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, *, out=None):
@@ -4142,38 +2846,6 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, *, out=None
 
 
 FORMS["aa4abe4ab6f26cefd30bac12"] = group_norm
-
-
-def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
-    return _call(_spec, (input, running_mean, running_var, weight, bias, ), (training, _static(momentum), _static(eps), ), None)
-
-
-FORMS["628eb3aa1dfb98e92bbf7191"] = batch_norm
-
-
-def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05):
-    return _call(_spec, (input, running_mean, running_var, weight, bias, ), (use_input_stats, _static(momentum), _static(eps), ), None)
-
-
-FORMS["a6677633684675b65a1c8199"] = instance_norm
-
-
-def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
-    return _call(_spec, (input, ), (_static(size), _static(alpha), _static(beta), _static(k), ), None)
-
-
-FORMS["b69b7d23a8e992054ff7c51c"] = local_response_norm
-
-
-def normalize(input, p=2.0, dim=1, eps=1e-12, *, out=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(p), _static(dim), _static(eps), ), out, None)
-    return _call(_spec, (input, ), (_static(p), _static(dim), _static(eps), ), None)
-
-
-FORMS["5019daa205e002d6cce93401"] = normalize
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-08, *, out=None, axis=_same_dim):
@@ -4639,62 +3311,6 @@ def masked_scatter_(input, mask, source):
 FORMS["40f3aebf559c15c38a63ca7e"] = masked_scatter_
 
 
-def soft_margin_loss(input, target, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, ), None)
-
-
-FORMS["6a8fbec5336f0f3f4b118778"] = soft_margin_loss
-
-
-def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (input, target, ), (_static(margin), _static(size_average), _static(reduce), reduction, ), None)
-
-
-FORMS["c23536428342ca2b8f9eb305"] = hinge_embedding_loss
-
-
-def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (input1, input2, target, ), (_static(margin), _static(size_average), _static(reduce), reduction, ), None)
-
-
-FORMS["361a5192bd8e757fb770d81f"] = margin_ranking_loss
-
-
-def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (anchor, positive, negative, ), (_static(margin), _static(p), _static(eps), swap, _static(size_average), _static(reduce), reduction, ), None)
-
-
-FORMS["49ed75b0bf02fb1a255e1774"] = triplet_margin_loss
-
-
-def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (input1, input2, target, ), (_static(margin), _static(size_average), _static(reduce), reduction, ), None)
-
-
-FORMS["3e5e7fe04ae032c97deebcc4"] = cosine_embedding_loss
-
-
-def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (input, target, weight, ), (_static(p), _static(margin), _static(size_average), _static(reduce), reduction, ), None)
-
-
-FORMS["7a4723b6b5e75adde2d9079d"] = multi_margin_loss
-
-
-def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, ), None)
-
-
-FORMS["9388ed0ab4f747ece2be56d1"] = multilabel_margin_loss
-
-
-def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(reduce), reduction, ), None)
-
-
-FORMS["3876baecda0533dd6946ee63"] = multilabel_soft_margin_loss
-
-
 def sort(input, dim=-1, descending=False, *, stable=False, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
@@ -4864,187 +3480,6 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False, out=None
 FORMS["6f304ec5b88861ca225e5989"] = isin
 
 
-def masked_sum(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["d905235edee26307d2fc9d3a"] = masked_sum
-
-
-def masked_prod(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["2a9fc9c677253b10ad49e620"] = masked_prod
-
-
-def masked_cumsum(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    elif dim is _required:
-        raise TypeError("masked_cumsum() missing 1 required positional argument: 'dim'")
-    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["0150c487944aac3a27350eff"] = masked_cumsum
-
-
-def masked_cumprod(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    elif dim is _required:
-        raise TypeError("masked_cumprod() missing 1 required positional argument: 'dim'")
-    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["cfe816c497cbab6480b2981f"] = masked_cumprod
-
-
-def masked_amax(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["f498fb1460fa1167a5750f01"] = masked_amax
-
-
-def masked_amin(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["b6943e4755fbe1691ce800b7"] = masked_amin
-
-
-def masked_argmax(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["e779141b2f6de0874f911ba9"] = masked_argmax
-
-
-def masked_argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["595548d59ef90347b0ce971d"] = masked_argmin
-
-
-def masked_mean(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["f39e5f240011855e556649ba"] = masked_mean
-
-
-def masked_median(input, dim=-1, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["b046a8ab53638040e1fa9bb8"] = masked_median
-
-
-def masked_logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["939ceeae33ea3f2168f97805"] = masked_logsumexp
-
-
-def masked_logaddexp(input, other, *, dtype=None, input_mask=None, other_mask=None):
-    return _call(_spec, (input, other, input_mask, other_mask, ), (None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["99601793baf6f4b3be2a2365"] = masked_logaddexp
-
-
-def masked_norm(input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, mask, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["9e1f665a9ba2ec1d415c3fff"] = masked_norm
-
-
-def masked_var(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, mask, ), (_static(dim), unbiased, _static(correction), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["0d2531a931f234c5d7a33e27"] = masked_var
-
-
-def masked_std(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    return _call(_spec, (input, mask, ), (_static(dim), unbiased, _static(correction), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["690385ed15d4f9f15e611294"] = masked_std
-
-
-def masked_softmax(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    elif dim is _required:
-        raise TypeError("masked_softmax() missing 1 required positional argument: 'dim'")
-    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["408fdb07e372b022914853b2"] = masked_softmax
-
-
-def masked_log_softmax(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    elif dim is _required:
-        raise TypeError("masked_log_softmax() missing 1 required positional argument: 'dim'")
-    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["c9a31609bd6cd8227c2ee8e1"] = masked_log_softmax
-
-
-def masked_softmin(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    elif dim is _required:
-        raise TypeError("masked_softmin() missing 1 required positional argument: 'dim'")
-    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["7cb08f05818f1fab3b5779e9"] = masked_softmin
-
-
-def masked_normalize(input, ord, dim=_required, *, eps=1e-12, dtype=None, mask=None, axis=_same_dim):
-    if axis is not _same_dim:
-        dim = axis
-    elif dim is _required:
-        raise TypeError("masked_normalize() missing 1 required positional argument: 'dim'")
-    return _call(_spec, (input, mask, ), (_static(ord), _static(dim), _static(eps), None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["8f5093cc0af7fec07681c96c"] = masked_normalize
-
-
 def det(input, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, ), (), out, None)
@@ -5090,63 +3525,6 @@ def matrix_power(input, n, *, out=None):
 FORMS["38aab076993cf499e2a32f1e"] = matrix_power
 
 
-def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
-    if axis is not _same_dim:
-        dim = axis
-    if keepdims is not _same_keepdim:
-        keepdim = keepdims
-    if out is not None:
-        return _call_out(_spec, (x, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
-    return _call(_spec, (x, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["79cf0b266a1af67af78646e5"] = vector_norm
-
-
-def matrix_norm(A, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
-    if axis is not _same_dim:
-        dim = axis
-    if keepdims is not _same_keepdim:
-        keepdim = keepdims
-    if out is not None:
-        return _call_out(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
-    return _call(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["979235c922d921fb458d1932"] = matrix_norm
-
-
-def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
-    if axis is not _same_dim:
-        dim = axis
-    if keepdims is not _same_keepdim:
-        keepdim = keepdims
-    if out is not None:
-        return _call_out(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
-    return _call(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
-
-
-FORMS["db0fdd55e72e95863df53ae1"] = linalg_norm
-
-
-def cond(input, p=None, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(p), ), out, None)
-    return _call(_spec, (input, ), (_static(p), ), None)
-
-
-FORMS["cfb70954000f27a990700319"] = cond
-
-
-def linear(input, weight, bias=None, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, weight, bias, ), (), out, None)
-    return _call(_spec, (input, weight, bias, ), (), None)
-
-
-FORMS["a3e081b80a700850288e52fa"] = linear
-
-
 def bilinear(input1, input2, weight, bias=None, *, out=None):
     if out is not None:
         return _call_out(_spec, (input1, input2, weight, bias, ), (), out, None)
@@ -5154,135 +3532,6 @@ def bilinear(input1, input2, weight, bias=None, *, out=None):
 
 
 FORMS["f48aaeb65526c7aa3f79dd62"] = bilinear
-
-
-def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
-    return _call(_spec, (input, weight, ), (_static(padding_idx), _static(max_norm), _static(norm_type), scale_grad_by_freq, sparse, ), None)
-
-
-FORMS["739708729d72f7bd88f23216"] = embedding
-
-
-def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode='mean', sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None):
-    return _call(_spec, (input, weight, offsets, per_sample_weights, ), (_static(max_norm), _static(norm_type), scale_grad_by_freq, mode, sparse, include_last_offset, _static(padding_idx), ), None)
-
-
-FORMS["012221f750f9663982da0950"] = embedding_bag
-
-
-def one_hot(input, num_classes=-1):
-    return _call(_spec, (input, ), (_static(num_classes), ), None)
-
-
-FORMS["f3c6725b9dea848a0b932c84"] = one_hot
-
-
-def hermite_polynomial_h(x, n, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, n, ), (), out, None)
-    return _call(_spec, (x, n, ), (), None)
-
-
-FORMS["461b2cc4c042b9bb9d5e6dd7"] = hermite_polynomial_h
-
-
-def hermite_polynomial_he(x, n, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, n, ), (), out, None)
-    return _call(_spec, (x, n, ), (), None)
-
-
-FORMS["3b40a84d36b7f3de6736a812"] = hermite_polynomial_he
-
-
-def laguerre_polynomial_l(x, n, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, n, ), (), out, None)
-    return _call(_spec, (x, n, ), (), None)
-
-
-FORMS["9e5960575d97943f5b7742a3"] = laguerre_polynomial_l
-
-
-def legendre_polynomial_p(x, n, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, n, ), (), out, None)
-    return _call(_spec, (x, n, ), (), None)
-
-
-FORMS["b8668de60293d3b1e72efb15"] = legendre_polynomial_p
-
-
-def chebyshev_polynomial_t(x, n, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, n, ), (), out, None)
-    return _call(_spec, (x, n, ), (), None)
-
-
-FORMS["2a4cedb89b494402a94c8e0d"] = chebyshev_polynomial_t
-
-
-def shifted_chebyshev_polynomial_t(x, n, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, n, ), (), out, None)
-    return _call(_spec, (x, n, ), (), None)
-
-
-FORMS["e0e565ce1b6d0670aed03df6"] = shifted_chebyshev_polynomial_t
-
-
-def chebyshev_polynomial_u(x, n, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, n, ), (), out, None)
-    return _call(_spec, (x, n, ), (), None)
-
-
-FORMS["877e1141c9d4d94c4b4e6872"] = chebyshev_polynomial_u
-
-
-def shifted_chebyshev_polynomial_u(x, n, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, n, ), (), out, None)
-    return _call(_spec, (x, n, ), (), None)
-
-
-FORMS["e1a052b3e3918b0caf673254"] = shifted_chebyshev_polynomial_u
-
-
-def chebyshev_polynomial_v(x, n, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, n, ), (), out, None)
-    return _call(_spec, (x, n, ), (), None)
-
-
-FORMS["faf0ff24b6ccf009b2003dc4"] = chebyshev_polynomial_v
-
-
-def shifted_chebyshev_polynomial_v(x, n, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, n, ), (), out, None)
-    return _call(_spec, (x, n, ), (), None)
-
-
-FORMS["ec0b39fc0c2eb2d07851d77d"] = shifted_chebyshev_polynomial_v
-
-
-def chebyshev_polynomial_w(x, n, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, n, ), (), out, None)
-    return _call(_spec, (x, n, ), (), None)
-
-
-FORMS["51a00f77969df13176c50bc9"] = chebyshev_polynomial_w
-
-
-def shifted_chebyshev_polynomial_w(x, n, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (x, n, ), (), out, None)
-    return _call(_spec, (x, n, ), (), None)
-
-
-FORMS["fa5f38b1ba748ae857f002dd"] = shifted_chebyshev_polynomial_w
 
 
 def rand(*sizes, size=None, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
@@ -5416,97 +3665,6 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 FORMS["64fad5bf645cc9e93c031dfe"] = multinomial
 
 
-def uniform_(input, low=0, to=1, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(low), _static(to), None, ), generator)
-
-
-FORMS["97f07c00a2b26310c4eb3345"] = uniform_
-
-
-def normal_(input, mean=0, std=1, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(mean), _static(std), None, ), generator)
-
-
-FORMS["64927fde7c9aabbf1074321a"] = normal_
-
-
-def bernoulli_(input, p=0.5, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(p), None, ), generator)
-
-
-FORMS["68b3ef43cf073bc389a7c13a"] = bernoulli_
-
-
-def bernoulli_(input, p, *, generator=None):
-    return _call_inplace(_spec, (input, p, ), (None, ), generator)
-
-
-FORMS["bcb733b99a553e815f64f7ba"] = bernoulli_
-
-
-def exponential_(input, lambd=1, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(lambd), None, ), generator)
-
-
-FORMS["41ec6b1fc6e870b81f339306"] = exponential_
-
-
-def cauchy_(input, median=0, sigma=1, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(median), _static(sigma), None, ), generator)
-
-
-FORMS["b716575572544544d805d0b6"] = cauchy_
-
-
-def log_normal_(input, mean=1, std=2, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(mean), _static(std), None, ), generator)
-
-
-FORMS["15bcbf73c498fa4c6c0237c3"] = log_normal_
-
-
-def geometric_(input, p, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(p), None, ), generator)
-
-
-FORMS["c8d32577098b585636e4d078"] = geometric_
-
-
-def random_(input, low=None, to=None, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(low), _static(to), None, ), generator)
-
-
-FORMS["538683b5af698446d174aba5"] = random_
-
-
-def interpolate(input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False):
-    return _call(_spec, (input, ), (_static(size), _static(scale_factor), mode, align_corners, recompute_scale_factor, antialias, ), None)
-
-
-FORMS["3d2a376f46d947b8a810716e"] = interpolate
-
-
-def upsample(input, size=None, scale_factor=None, mode='nearest', align_corners=None):
-    return _call(_spec, (input, ), (_static(size), _static(scale_factor), mode, align_corners, ), None)
-
-
-FORMS["dc39e5219e244031d8902e0e"] = upsample
-
-
-def upsample_nearest(input, size=None, scale_factor=None):
-    return _call(_spec, (input, ), (_static(size), _static(scale_factor), ), None)
-
-
-FORMS["501764d335061bb922bb62c5"] = upsample_nearest
-
-
-def upsample_bilinear(input, size=None, scale_factor=None):
-    return _call(_spec, (input, ), (_static(size), _static(scale_factor), ), None)
-
-
-FORMS["9278b5da29b56908b4455f5d"] = upsample_bilinear
-
-
 def pixel_shuffle(input, upscale_factor, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, ), (_static(upscale_factor), ), out, None)
@@ -5534,24 +3692,6 @@ def channel_shuffle(input, groups, *, out=None):
 FORMS["da34699d712d863e2eb288c7"] = channel_shuffle
 
 
-def solve(A, B, *, left=True, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, B, ), (left, ), out, None)
-    return _call(_spec, (A, B, ), (left, ), None)
-
-
-FORMS["cb1b24660103839a7579ccee"] = solve
-
-
-def solve_ex(A, B, *, left=True, check_errors=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, B, ), (left, check_errors, ), out, None)
-    return _call(_spec, (A, B, ), (left, check_errors, ), None)
-
-
-FORMS["65650e985ef85a5081ca5935"] = solve_ex
-
-
 def inverse(input, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, ), (), out, None)
@@ -5559,51 +3699,6 @@ def inverse(input, *, out=None):
 
 
 FORMS["d4bf63b2cad93c977d8dc5c8"] = inverse
-
-
-def inv(A, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (), out, None)
-    return _call(_spec, (A, ), (), None)
-
-
-FORMS["e01843bc719c95b88463d498"] = inv
-
-
-def inv_ex(A, *, check_errors=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (A, ), (check_errors, ), out, None)
-    return _call(_spec, (A, ), (check_errors, ), None)
-
-
-FORMS["175478b69f75698deedd5017"] = inv_ex
-
-
-def tensorinv(input, ind=2, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(ind), ), out, None)
-    return _call(_spec, (input, ), (_static(ind), ), None)
-
-
-FORMS["dcfe010ca05207d1c5c5d24b"] = tensorinv
-
-
-def tensorsolve(input, other, dims=None, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, other, ), (_static(dims), ), out, None)
-    return _call(_spec, (input, other, ), (_static(dims), ), None)
-
-
-FORMS["2429a75b64914d45a49ddd6b"] = tensorsolve
-
-
-def solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, B, ), (upper, left, unitriangular, ), out, None)
-    return _call(_spec, (input, B, ), (upper, left, unitriangular, ), None)
-
-
-FORMS["ebb8e3ddd91a64ffcc46d462"] = solve_triangular
 
 
 def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
@@ -5633,15 +3728,6 @@ def cholesky_inverse(input, upper=False, *, out=None):
 FORMS["a69f60d0d39c9e075f58f995"] = cholesky_inverse
 
 
-def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (LU, pivots, B, ), (left, adjoint, ), out, None)
-    return _call(_spec, (LU, pivots, B, ), (left, adjoint, ), None)
-
-
-FORMS["ccfdc1fe2d103d478aa67ec0"] = linalg_lu_solve
-
-
 def lu_solve(input, LU_data, LU_pivots, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, LU_data, LU_pivots, ), (), out, None)
@@ -5660,33 +3746,6 @@ def pinverse(input, rcond=1e-15, *, out=None):
 FORMS["f03a42987bb5a9725691d5ae"] = pinverse
 
 
-def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, rcond, atol, rtol, ), (hermitian, ), out, None)
-    return _call(_spec, (input, rcond, atol, rtol, ), (hermitian, ), None)
-
-
-FORMS["7ed857c7a21b555bf7ad94d7"] = pinv
-
-
-def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, tol, atol, rtol, ), (hermitian, ), out, None)
-    return _call(_spec, (input, tol, atol, rtol, ), (hermitian, ), None)
-
-
-FORMS["893503aa9fb50579260fb24b"] = matrix_rank
-
-
-def lstsq(input, b, rcond=None, *, driver=None, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, b, ), (_static(rcond), driver, ), out, None)
-    return _call(_spec, (input, b, ), (_static(rcond), driver, ), None)
-
-
-FORMS["c82859867bd357bce2d72146"] = lstsq
-
-
 def polygamma(n, input, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, ), (_static(n), ), out, None)
@@ -5694,22 +3753,6 @@ def polygamma(n, input, *, out=None):
 
 
 FORMS["c04b447d19835e36a9035583"] = polygamma
-
-
-def polygamma_(input, n):
-    return _call_inplace(_spec, (input, ), (_static(n), ), None)
-
-
-FORMS["954671f01836a254d396f13e"] = polygamma_
-
-
-def multigammaln(input, p, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, ), (_static(p), ), out, None)
-    return _call(_spec, (input, ), (_static(p), ), None)
-
-
-FORMS["9276ebb61f10a099721933c9"] = multigammaln
 
 
 def mvlgamma(input, p, *, out=None):
@@ -5920,6 +3963,331 @@ def i0_(input):
 FORMS["382209059bce622944a0958e"] = i0_
 
 
+def xlogy(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["93a52b2a0f76c5b385a18446"] = xlogy
+
+
+def xlogy_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["5b74a25c6c40e880994d9bea"] = xlogy_
+
+
+def igamma(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["81efc751274db0ecbd5a8266"] = igamma
+
+
+def igamma_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["a84671285327f84309f1e0a9"] = igamma_
+
+
+def igammac(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["e1e28bc5a2f2d451571165e1"] = igammac
+
+
+def igammac_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["f0f8b77d12e483180f3fab2f"] = igammac_
+
+
+def hann_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["2145a0cd562c010efe6dc043"] = hann_window
+
+
+def blackman_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["075bf625359ffe26928e39cb"] = blackman_window
+
+
+def bartlett_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["fb8338a97560114c5f62aead"] = bartlett_window
+
+
+def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(window_length), periodic, _static(alpha), _static(beta), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(window_length), periodic, _static(alpha), _static(beta), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["3264c486ea68d82c341ae96c"] = hamming_window
+
+
+def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(window_length), periodic, _static(beta), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(window_length), periodic, _static(beta), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["9a5b5cbcbbe6f7c289f1214c"] = kaiser_window
+
+
+def zero_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["1bc6f4ae43cccf8946d1443a"] = zero_
+
+
+def airy_ai(x, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, ), (), out, None)
+    return _call(_spec, (x, ), (), None)
+
+
+FORMS["125ac57f46d3e34f47b4b95f"] = airy_ai
+
+
+def bessel_j0(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["78c51159616614b8eef9fc9a"] = bessel_j0
+
+
+def bessel_j1(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["6666d97d35d804c6ffd9ccb1"] = bessel_j1
+
+
+def bessel_y0(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["4500639b7bffd200ddc138a4"] = bessel_y0
+
+
+def bessel_y1(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["fe42a57f81d8574b48226c52"] = bessel_y1
+
+
+def modified_bessel_i0(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["09979cb73e36b07d445df3fa"] = modified_bessel_i0
+
+
+def modified_bessel_i1(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["a003e3b5beb8543757732436"] = modified_bessel_i1
+
+
+def modified_bessel_k0(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["8b77f83e73c59e1c88ee6bb0"] = modified_bessel_k0
+
+
+def modified_bessel_k1(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["5e34452e9376669a03f888ba"] = modified_bessel_k1
+
+
+def scaled_modified_bessel_k0(x, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, ), (), out, None)
+    return _call(_spec, (x, ), (), None)
+
+
+FORMS["65850354512077ffc4ec3747"] = scaled_modified_bessel_k0
+
+
+def scaled_modified_bessel_k1(x, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, ), (), out, None)
+    return _call(_spec, (x, ), (), None)
+
+
+FORMS["f89a3932694243cccd52f2d2"] = scaled_modified_bessel_k1
+
+
+def spherical_bessel_j0(x, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, ), (), out, None)
+    return _call(_spec, (x, ), (), None)
+
+
+FORMS["93927a3a721d3b008996eded"] = spherical_bessel_j0
+
+
+def hermite_polynomial_h(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["461b2cc4c042b9bb9d5e6dd7"] = hermite_polynomial_h
+
+
+def hermite_polynomial_he(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["3b40a84d36b7f3de6736a812"] = hermite_polynomial_he
+
+
+def laguerre_polynomial_l(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["9e5960575d97943f5b7742a3"] = laguerre_polynomial_l
+
+
+def legendre_polynomial_p(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["b8668de60293d3b1e72efb15"] = legendre_polynomial_p
+
+
+def chebyshev_polynomial_t(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["2a4cedb89b494402a94c8e0d"] = chebyshev_polynomial_t
+
+
+def shifted_chebyshev_polynomial_t(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["e0e565ce1b6d0670aed03df6"] = shifted_chebyshev_polynomial_t
+
+
+def chebyshev_polynomial_u(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["877e1141c9d4d94c4b4e6872"] = chebyshev_polynomial_u
+
+
+def shifted_chebyshev_polynomial_u(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["e1a052b3e3918b0caf673254"] = shifted_chebyshev_polynomial_u
+
+
+def chebyshev_polynomial_v(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["faf0ff24b6ccf009b2003dc4"] = chebyshev_polynomial_v
+
+
+def shifted_chebyshev_polynomial_v(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["ec0b39fc0c2eb2d07851d77d"] = shifted_chebyshev_polynomial_v
+
+
+def chebyshev_polynomial_w(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["51a00f77969df13176c50bc9"] = chebyshev_polynomial_w
+
+
+def shifted_chebyshev_polynomial_w(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["fa5f38b1ba748ae857f002dd"] = shifted_chebyshev_polynomial_w
+
+
+def multigammaln(input, p, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), ), out, None)
+    return _call(_spec, (input, ), (_static(p), ), None)
+
+
+FORMS["9276ebb61f10a099721933c9"] = multigammaln
+
+
 def i0e(input, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, ), (), out, None)
@@ -6019,54 +4387,6 @@ def entr(input, *, out=None):
 FORMS["77b691567cf55d7eaaa6bd26"] = entr
 
 
-def xlogy(input, other, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, other, ), (), out, None)
-    return _call(_spec, (input, other, ), (), None)
-
-
-FORMS["93a52b2a0f76c5b385a18446"] = xlogy
-
-
-def xlogy_(input, other):
-    return _call_inplace(_spec, (input, other, ), (), None)
-
-
-FORMS["5b74a25c6c40e880994d9bea"] = xlogy_
-
-
-def igamma(input, other, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, other, ), (), out, None)
-    return _call(_spec, (input, other, ), (), None)
-
-
-FORMS["81efc751274db0ecbd5a8266"] = igamma
-
-
-def igamma_(input, other):
-    return _call_inplace(_spec, (input, other, ), (), None)
-
-
-FORMS["a84671285327f84309f1e0a9"] = igamma_
-
-
-def igammac(input, other, *, out=None):
-    if out is not None:
-        return _call_out(_spec, (input, other, ), (), out, None)
-    return _call(_spec, (input, other, ), (), None)
-
-
-FORMS["e1e28bc5a2f2d451571165e1"] = igammac
-
-
-def igammac_(input, other):
-    return _call_inplace(_spec, (input, other, ), (), None)
-
-
-FORMS["f0f8b77d12e483180f3fab2f"] = igammac_
-
-
 def xlog1py(input, other, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, other, ), (), out, None)
@@ -6101,6 +4421,1425 @@ def gammaincc(input, other, *, out=None):
 
 
 FORMS["d55568764e44b39a1c739bab"] = gammaincc
+
+
+def relu6(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["7ed99ce88fecfc635b9a6c5d"] = relu6
+
+
+def hardtanh(input, min_val=-1.0, max_val=1.0):
+    return _call(_spec, (input, ), (_static(min_val), _static(max_val), ), None)
+
+
+FORMS["dbe8397b15fdac6070fc1de4"] = hardtanh
+
+
+def hardtanh_(input, min_val=-1.0, max_val=1.0):
+    return _call_inplace(_spec, (input, ), (_static(min_val), _static(max_val), ), None)
+
+
+FORMS["5cc322efd8bca33cc2df2bb2"] = hardtanh_
+
+
+def leaky_relu(input, negative_slope=0.01):
+    return _call(_spec, (input, ), (_static(negative_slope), ), None)
+
+
+FORMS["0e50e1fdace584f3160bc8f4"] = leaky_relu
+
+
+def leaky_relu_(input, negative_slope=0.01):
+    return _call_inplace(_spec, (input, ), (_static(negative_slope), ), None)
+
+
+FORMS["3dfa76cfb2f3a152fe6555b1"] = leaky_relu_
+
+
+def elu(input, alpha=1.0):
+    return _call(_spec, (input, ), (_static(alpha), ), None)
+
+
+FORMS["3ea6f64c501dcc4b5775697d"] = elu
+
+
+def elu_(input, alpha=1.0):
+    return _call_inplace(_spec, (input, ), (_static(alpha), ), None)
+
+
+FORMS["967dfa25cf9e3401f86e533a"] = elu_
+
+
+def gelu(input, approximate='none', *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (approximate, ), out, None)
+    return _call(_spec, (input, ), (approximate, ), None)
+
+
+FORMS["d80d39fe4cb082c8efa870bb"] = gelu
+
+
+def silu(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["1f75b03142e24ad0fab98583"] = silu
+
+
+def mish(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["ac222c6b33783fe455fa4c3f"] = mish
+
+
+def softplus(input, beta=1.0, threshold=20.0, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(beta), _static(threshold), ), out, None)
+    return _call(_spec, (input, ), (_static(beta), _static(threshold), ), None)
+
+
+FORMS["a35b708c0e742c339e0d7d64"] = softplus
+
+
+def hardsigmoid(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["731a60855c77da1ebaaaabcc"] = hardsigmoid
+
+
+def hardswish(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["4211fb6cde2ca01b9d62ef26"] = hardswish
+
+
+def logsigmoid(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["b541dbd345950b9c44c05dc1"] = logsigmoid
+
+
+def softsign(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["55055b288be0ec2c6dca20aa"] = softsign
+
+
+def tanhshrink(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["48cf3e31a9d0bf054a1ecab6"] = tanhshrink
+
+
+def softshrink(input, lambd=0.5, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(lambd), ), out, None)
+    return _call(_spec, (input, ), (_static(lambd), ), None)
+
+
+FORMS["21a9c76614b07ebf95ad7967"] = softshrink
+
+
+def glu(input, dim=-1, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, ), (_static(dim), ), None)
+
+
+FORMS["426486b84cf79ca475050539"] = glu
+
+
+def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False):
+    return _call(_spec, (input, ), (_static(lower), _static(upper), training, ), None)
+
+
+FORMS["e29c2faaa31aeb9918271ed2"] = rrelu
+
+
+def softmin(input, dim=None, dtype=None, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["5e2e72c58947af0a298a8619"] = softmin
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (logits, ), (_static(tau), hard, _static(eps), _static(dim), ), None)
+
+
+FORMS["4cb1a8da82793071ddcb9b20"] = gumbel_softmax
+
+
+def dropout1d(input, p=0.5, training=True):
+    return _call(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["38a51dc64ff4be8cdb32fb43"] = dropout1d
+
+
+def dropout1d_(input, p=0.5, training=True):
+    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["a5a03e33cf28af67f6603257"] = dropout1d_
+
+
+def dropout2d(input, p=0.5, training=True):
+    return _call(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["04dbf9234fce5b9cf61d9b9e"] = dropout2d
+
+
+def dropout2d_(input, p=0.5, training=True):
+    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["17ad002c86df8bc305a60295"] = dropout2d_
+
+
+def dropout3d(input, p=0.5, training=True):
+    return _call(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["f4e5e4031033971fa0c2e786"] = dropout3d
+
+
+def dropout3d_(input, p=0.5, training=True):
+    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["6f4c5e6db5dc6f22a49e299e"] = dropout3d_
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
+    return _call(_spec, (query, key, value, attn_mask, ), (_static(dropout_p), is_causal, _static(scale), enable_gqa, ), None)
+
+
+FORMS["997a0a4c2c3585a18491e360"] = scaled_dot_product_attention
+
+
+def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None, average_attn_weights=True, is_causal=False):
+    return _call(_spec, (query, key, value, in_proj_weight, in_proj_bias, bias_k, bias_v, out_proj_weight, out_proj_bias, key_padding_mask, attn_mask, q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v, ), (_static(embed_dim_to_check), _static(num_heads), add_zero_attn, _static(dropout_p), training, need_weights, use_separate_proj_weight, average_attn_weights, is_causal, ), None)
+
+
+FORMS["13ec78400897a3fd86472808"] = multi_head_attention_forward
+
+
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    return _call(_spec, (input, ), (_static(output_size), _static(kernel_size), _static(dilation), _static(padding), _static(stride), ), None)
+
+
+FORMS["5178283b06230ef9628cb7d6"] = fold
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction='mean', weight=None):
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["a6217c9197c48b5fa11d8e99"] = mse_loss
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction='mean', weight=None):
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["42adfbd4303ea4a2ebf290b2"] = l1_loss
+
+
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction='mean', beta=1.0):
+    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, _static(beta), ), None)
+
+
+FORMS["20c3fa9846dd4d9a73feb8e6"] = smooth_l1_loss
+
+
+def huber_loss(input, target, reduction='mean', delta=1.0, weight=None):
+    return _call(_spec, (input, target, weight, ), (reduction, _static(delta), ), None)
+
+
+FORMS["011be9dabacf3e278dd0bf43"] = huber_loss
+
+
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["6ae5b71501fd455093a8f4f8"] = binary_cross_entropy
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None):
+    return _call(_spec, (input, target, weight, pos_weight, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["d39fe15510aeab70f51539f4"] = binary_cross_entropy_with_logits
+
+
+def kl_div(input, target, size_average=None, reduce=None, reduction='mean', log_target=False):
+    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, log_target, ), None)
+
+
+FORMS["eaf7a991e096114deb28eea3"] = kl_div
+
+
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(ignore_index), _static(reduce), reduction, ), None)
+
+
+FORMS["a6ac10177c4809d4b6e1b81c"] = nll_loss
+
+
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0):
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(ignore_index), _static(reduce), reduction, _static(label_smoothing), ), None)
+
+
+FORMS["934694415b3f3200f858fbc8"] = cross_entropy
+
+
+def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, ), (log_input, full, _static(size_average), _static(eps), _static(reduce), reduction, ), None)
+
+
+FORMS["6fa053d78d82561fa055de13"] = poisson_nll_loss
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-06, reduction='mean'):
+    return _call(_spec, (input, target, var, ), (full, _static(eps), reduction, ), None)
+
+
+FORMS["74572c61842c183a2fbd2fad"] = gaussian_nll_loss
+
+
+def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction='mean', ignore_index=None, label_smoothing=0.0, options=None):
+    return _call(_spec, (input, linear_weight, target, linear_bias, weight, ), (reduction, _static(ignore_index), _static(label_smoothing), _static(options), ), None)
+
+
+FORMS["f34ff2ab13160a6a1c6388de"] = linear_cross_entropy
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False):
+    return _call(_spec, (log_probs, targets, input_lengths, target_lengths, ), (_static(blank), reduction, zero_infinity, ), None)
+
+
+FORMS["c071590e164e5f3685c6ae23"] = ctc_loss
+
+
+def ctc_loss_of_lengths(log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False):
+    return _call(_spec, (log_probs, targets, ), (_static(input_lengths), _static(target_lengths), _static(blank), reduction, zero_infinity, ), None)
+
+
+FORMS["1ac6b7b4e9ff4e85ad6b674c"] = ctc_loss_of_lengths
+
+
+def grid_sample(input, grid, mode='bilinear', padding_mode='zeros', align_corners=None):
+    return _call(_spec, (input, grid, ), (mode, padding_mode, align_corners, ), None)
+
+
+FORMS["256f3780ca74602876c2be04"] = grid_sample
+
+
+def affine_grid(theta, size, align_corners=None):
+    return _call(_spec, (theta, ), (_static(size), align_corners, ), None)
+
+
+FORMS["88bee655bdccb891d601ab1c"] = affine_grid
+
+
+def pad(input, pad, mode='constant', value=None):
+    return _call(_spec, (input, value, ), (_static(pad), mode, ), None)
+
+
+FORMS["be6144fdf14947d9f7a31e90"] = pad
+
+
+def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, return_indices, ), None)
+
+
+FORMS["48be47c049f5f1441256c77b"] = max_pool1d_with_indices
+
+
+def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, ), None)
+
+
+FORMS["2e94bc535de406f94877f64a"] = avg_pool1d
+
+
+def adaptive_avg_pool1d(input, output_size):
+    return _call(_spec, (input, ), (_static(output_size), ), None)
+
+
+FORMS["99a6375f26274ed0567487fa"] = adaptive_avg_pool1d
+
+
+def adaptive_max_pool1d(input, output_size):
+    return _call(_spec, (input, ), (_static(output_size), ), None)
+
+
+FORMS["12aee65269084cb4470d6058"] = adaptive_max_pool1d
+
+
+def adaptive_max_pool1d_with_indices(input, output_size, return_indices=False):
+    return _call(_spec, (input, ), (_static(output_size), return_indices, ), None)
+
+
+FORMS["7cd0bcf7f9baaaad84223702"] = adaptive_max_pool1d_with_indices
+
+
+def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _call(_spec, (input, ), (_static(norm_type), _static(kernel_size), _static(stride), ceil_mode, ), None)
+
+
+FORMS["0fb38308e5591d6a0c19daa6"] = lp_pool1d
+
+
+def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _call(_spec, (input, indices, ), (_static(kernel_size), _static(stride), _static(padding), _static(output_size), ), None)
+
+
+FORMS["eca244c86367717978b331c8"] = max_unpool1d
+
+
+def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, return_indices, ), None)
+
+
+FORMS["160ab657701bc955d99c33c4"] = max_pool2d_with_indices
+
+
+def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), out, None)
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), None)
+
+
+FORMS["858037ba1f792af2ff754ebe"] = avg_pool2d
+
+
+def adaptive_avg_pool2d(input, output_size):
+    return _call(_spec, (input, ), (_static(output_size), ), None)
+
+
+FORMS["cfd1e5402017b08e41d9c54f"] = adaptive_avg_pool2d
+
+
+def adaptive_max_pool2d(input, output_size):
+    return _call(_spec, (input, ), (_static(output_size), ), None)
+
+
+FORMS["e8aff69eca1de24ae9d327be"] = adaptive_max_pool2d
+
+
+def adaptive_max_pool2d_with_indices(input, output_size, return_indices=False):
+    return _call(_spec, (input, ), (_static(output_size), return_indices, ), None)
+
+
+FORMS["c92dabfa5f5954be9adf3323"] = adaptive_max_pool2d_with_indices
+
+
+def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _call(_spec, (input, ), (_static(norm_type), _static(kernel_size), _static(stride), ceil_mode, ), None)
+
+
+FORMS["e5bec5851e681d579de42119"] = lp_pool2d
+
+
+def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _call(_spec, (input, indices, ), (_static(kernel_size), _static(stride), _static(padding), _static(output_size), ), None)
+
+
+FORMS["87b57a0c33b03143658d246f"] = max_unpool2d
+
+
+def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, return_indices, ), None)
+
+
+FORMS["411bbc4c7ba3f150642a7c46"] = max_pool3d_with_indices
+
+
+def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), out, None)
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), None)
+
+
+FORMS["0677eaa8134a0ee19a3cff9b"] = avg_pool3d
+
+
+def adaptive_avg_pool3d(input, output_size):
+    return _call(_spec, (input, ), (_static(output_size), ), None)
+
+
+FORMS["af7ec71f5559b013ee452429"] = adaptive_avg_pool3d
+
+
+def adaptive_max_pool3d(input, output_size):
+    return _call(_spec, (input, ), (_static(output_size), ), None)
+
+
+FORMS["02c30e1038d2d9f21cc65731"] = adaptive_max_pool3d
+
+
+def adaptive_max_pool3d_with_indices(input, output_size, return_indices=False):
+    return _call(_spec, (input, ), (_static(output_size), return_indices, ), None)
+
+
+FORMS["727aa9ad8ab099f50431856f"] = adaptive_max_pool3d_with_indices
+
+
+def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _call(_spec, (input, ), (_static(norm_type), _static(kernel_size), _static(stride), ceil_mode, ), None)
+
+
+FORMS["b5b928569a6a4ad407f28695"] = lp_pool3d
+
+
+def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _call(_spec, (input, indices, ), (_static(kernel_size), _static(stride), _static(padding), _static(output_size), ), None)
+
+
+FORMS["723add8ab3917185d8252704"] = max_unpool3d
+
+
+def fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, _random_samples=None):
+    return _call(_spec, (input, _random_samples, ), (_static(kernel_size), _static(output_size), _static(output_ratio), ), None)
+
+
+FORMS["ce0651563442a0af1cc9f031"] = fractional_max_pool2d
+
+
+def fractional_max_pool2d_with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+    return _call(_spec, (input, _random_samples, ), (_static(kernel_size), _static(output_size), _static(output_ratio), return_indices, ), None)
+
+
+FORMS["80ba43b297d6e449cd568910"] = fractional_max_pool2d_with_indices
+
+
+def fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=None, _random_samples=None):
+    return _call(_spec, (input, _random_samples, ), (_static(kernel_size), _static(output_size), _static(output_ratio), ), None)
+
+
+FORMS["6ef3926e618a9412e1740478"] = fractional_max_pool3d
+
+
+def fractional_max_pool3d_with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+    return _call(_spec, (input, _random_samples, ), (_static(kernel_size), _static(output_size), _static(output_ratio), return_indices, ), None)
+
+
+FORMS["8891ddba4c2bb133b7c382b6"] = fractional_max_pool3d_with_indices
+
+
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
+    return _call(_spec, (input, running_mean, running_var, weight, bias, ), (training, _static(momentum), _static(eps), ), None)
+
+
+FORMS["628eb3aa1dfb98e92bbf7191"] = batch_norm
+
+
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05):
+    return _call(_spec, (input, running_mean, running_var, weight, bias, ), (use_input_stats, _static(momentum), _static(eps), ), None)
+
+
+FORMS["a6677633684675b65a1c8199"] = instance_norm
+
+
+def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
+    return _call(_spec, (input, ), (_static(size), _static(alpha), _static(beta), _static(k), ), None)
+
+
+FORMS["b69b7d23a8e992054ff7c51c"] = local_response_norm
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), _static(dim), _static(eps), ), out, None)
+    return _call(_spec, (input, ), (_static(p), _static(dim), _static(eps), ), None)
+
+
+FORMS["5019daa205e002d6cce93401"] = normalize
+
+
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["6a8fbec5336f0f3f4b118778"] = soft_margin_loss
+
+
+def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, ), (_static(margin), _static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["c23536428342ca2b8f9eb305"] = hinge_embedding_loss
+
+
+def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input1, input2, target, ), (_static(margin), _static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["361a5192bd8e757fb770d81f"] = margin_ranking_loss
+
+
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (anchor, positive, negative, ), (_static(margin), _static(p), _static(eps), swap, _static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["49ed75b0bf02fb1a255e1774"] = triplet_margin_loss
+
+
+def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input1, input2, target, ), (_static(margin), _static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["3e5e7fe04ae032c97deebcc4"] = cosine_embedding_loss
+
+
+def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, weight, ), (_static(p), _static(margin), _static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["7a4723b6b5e75adde2d9079d"] = multi_margin_loss
+
+
+def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["9388ed0ab4f747ece2be56d1"] = multilabel_margin_loss
+
+
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["3876baecda0533dd6946ee63"] = multilabel_soft_margin_loss
+
+
+def linear(input, weight, bias=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, bias, ), (), out, None)
+    return _call(_spec, (input, weight, bias, ), (), None)
+
+
+FORMS["a3e081b80a700850288e52fa"] = linear
+
+
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    return _call(_spec, (input, weight, ), (_static(padding_idx), _static(max_norm), _static(norm_type), scale_grad_by_freq, sparse, ), None)
+
+
+FORMS["739708729d72f7bd88f23216"] = embedding
+
+
+def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode='mean', sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None):
+    return _call(_spec, (input, weight, offsets, per_sample_weights, ), (_static(max_norm), _static(norm_type), scale_grad_by_freq, mode, sparse, include_last_offset, _static(padding_idx), ), None)
+
+
+FORMS["012221f750f9663982da0950"] = embedding_bag
+
+
+def one_hot(input, num_classes=-1):
+    return _call(_spec, (input, ), (_static(num_classes), ), None)
+
+
+FORMS["f3c6725b9dea848a0b932c84"] = one_hot
+
+
+def interpolate(input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False):
+    return _call(_spec, (input, ), (_static(size), _static(scale_factor), mode, align_corners, recompute_scale_factor, antialias, ), None)
+
+
+FORMS["3d2a376f46d947b8a810716e"] = interpolate
+
+
+def upsample(input, size=None, scale_factor=None, mode='nearest', align_corners=None):
+    return _call(_spec, (input, ), (_static(size), _static(scale_factor), mode, align_corners, ), None)
+
+
+FORMS["dc39e5219e244031d8902e0e"] = upsample
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    return _call(_spec, (input, ), (_static(size), _static(scale_factor), ), None)
+
+
+FORMS["501764d335061bb922bb62c5"] = upsample_nearest
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    return _call(_spec, (input, ), (_static(size), _static(scale_factor), ), None)
+
+
+FORMS["9278b5da29b56908b4455f5d"] = upsample_bilinear
+
+
+def unfold_patches(input, kernel_size, dilation=1, padding=0, stride=1, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(kernel_size), _static(dilation), _static(padding), _static(stride), ), out, None)
+    return _call(_spec, (input, ), (_static(kernel_size), _static(dilation), _static(padding), _static(stride), ), None)
+
+
+FORMS["bfce60075f479ad5292943eb"] = unfold_patches
+
+
+def vecdot(x, y, *, dim=-1, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, y, ), (_static(dim), ), out, None)
+    return _call(_spec, (x, y, ), (_static(dim), ), None)
+
+
+FORMS["e4bc69814c4e7d74c2a7dfc4"] = vecdot
+
+
+def multi_dot(tensors, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (tensors, ), (), out, None)
+    return _call(_spec, (tensors, ), (), None)
+
+
+FORMS["12af95d0aa481c6d9027465c"] = multi_dot
+
+
+def linalg_cross(input, other, *, dim=-1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (_static(dim), ), out, None)
+    return _call(_spec, (input, other, ), (_static(dim), ), None)
+
+
+FORMS["43b24ddb4acd7969f2f1f0f4"] = linalg_cross
+
+
+def linalg_vander(x, *, N=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, ), (_static(N), ), out, None)
+    return _call(_spec, (x, ), (_static(N), ), None)
+
+
+FORMS["cda74fd0178709cc8c216f91"] = linalg_vander
+
+
+def linalg_cholesky(A, *, upper=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (upper, ), out, None)
+    return _call(_spec, (A, ), (upper, ), None)
+
+
+FORMS["560e7d912dc9e5309809f3a9"] = linalg_cholesky
+
+
+def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (upper, check_errors, ), out, None)
+    return _call(_spec, (A, ), (upper, check_errors, ), None)
+
+
+FORMS["7a04a1b1c4ab5c2c36304f9e"] = cholesky_ex
+
+
+def lu_factor(A, *, pivot=True, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (pivot, ), out, None)
+    return _call(_spec, (A, ), (pivot, ), None)
+
+
+FORMS["2b8e9d20b52c14103b06b8b5"] = lu_factor
+
+
+def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (pivot, check_errors, ), out, None)
+    return _call(_spec, (A, ), (pivot, check_errors, ), None)
+
+
+FORMS["159f2046b0225da289488092"] = lu_factor_ex
+
+
+def linalg_lu(A, *, pivot=True, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (pivot, ), out, None)
+    return _call(_spec, (A, ), (pivot, ), None)
+
+
+FORMS["4af39f2b9e883029df396359"] = linalg_lu
+
+
+def linalg_qr(A, mode='reduced', *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (mode, ), out, None)
+    return _call(_spec, (A, ), (mode, ), None)
+
+
+FORMS["cde10a1e7d56fe85164635be"] = linalg_qr
+
+
+def householder_product(A, tau, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, tau, ), (), out, None)
+    return _call(_spec, (A, tau, ), (), None)
+
+
+FORMS["921867a87e76b21f5ee5ac94"] = householder_product
+
+
+def eig(A, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (), out, None)
+    return _call(_spec, (A, ), (), None)
+
+
+FORMS["8f4e3f4e6be819f6564bea95"] = eig
+
+
+def eigvals(A, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (), out, None)
+    return _call(_spec, (A, ), (), None)
+
+
+FORMS["54573d055ee0204edc3b9f25"] = eigvals
+
+
+def eigh(A, UPLO='L', *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (UPLO, ), out, None)
+    return _call(_spec, (A, ), (UPLO, ), None)
+
+
+FORMS["47ab2248d7356bd020bd1cca"] = eigh
+
+
+def eigvalsh(A, UPLO='L', *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (UPLO, ), out, None)
+    return _call(_spec, (A, ), (UPLO, ), None)
+
+
+FORMS["27dae64a14a4a6cf98776494"] = eigvalsh
+
+
+def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (full_matrices, driver, ), out, None)
+    return _call(_spec, (A, ), (full_matrices, driver, ), None)
+
+
+FORMS["37c80f52da89668d4b0bfb49"] = linalg_svd
+
+
+def svdvals(A, *, driver=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (driver, ), out, None)
+    return _call(_spec, (A, ), (driver, ), None)
+
+
+FORMS["5cf04233c6ca78daabc75c85"] = svdvals
+
+
+def ldl_factor(input, *, hermitian=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (hermitian, ), out, None)
+    return _call(_spec, (input, ), (hermitian, ), None)
+
+
+FORMS["7dbc90b7c58fb88b29710f94"] = ldl_factor
+
+
+def ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (hermitian, check_errors, ), out, None)
+    return _call(_spec, (input, ), (hermitian, check_errors, ), None)
+
+
+FORMS["6e1b46c03c671e2ba6ee25fb"] = ldl_factor_ex
+
+
+def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (LD, pivots, B, ), (hermitian, ), out, None)
+    return _call(_spec, (LD, pivots, B, ), (hermitian, ), None)
+
+
+FORMS["87c99b79e621dece4755d7e3"] = ldl_solve
+
+
+def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (x, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (x, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["79cf0b266a1af67af78646e5"] = vector_norm
+
+
+def matrix_norm(A, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["979235c922d921fb458d1932"] = matrix_norm
+
+
+def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["db0fdd55e72e95863df53ae1"] = linalg_norm
+
+
+def cond(input, p=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), ), out, None)
+    return _call(_spec, (input, ), (_static(p), ), None)
+
+
+FORMS["cfb70954000f27a990700319"] = cond
+
+
+def solve(A, B, *, left=True, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, B, ), (left, ), out, None)
+    return _call(_spec, (A, B, ), (left, ), None)
+
+
+FORMS["cb1b24660103839a7579ccee"] = solve
+
+
+def solve_ex(A, B, *, left=True, check_errors=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, B, ), (left, check_errors, ), out, None)
+    return _call(_spec, (A, B, ), (left, check_errors, ), None)
+
+
+FORMS["65650e985ef85a5081ca5935"] = solve_ex
+
+
+def inv(A, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (), out, None)
+    return _call(_spec, (A, ), (), None)
+
+
+FORMS["e01843bc719c95b88463d498"] = inv
+
+
+def inv_ex(A, *, check_errors=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (check_errors, ), out, None)
+    return _call(_spec, (A, ), (check_errors, ), None)
+
+
+FORMS["175478b69f75698deedd5017"] = inv_ex
+
+
+def tensorinv(input, ind=2, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(ind), ), out, None)
+    return _call(_spec, (input, ), (_static(ind), ), None)
+
+
+FORMS["dcfe010ca05207d1c5c5d24b"] = tensorinv
+
+
+def tensorsolve(input, other, dims=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (_static(dims), ), out, None)
+    return _call(_spec, (input, other, ), (_static(dims), ), None)
+
+
+FORMS["2429a75b64914d45a49ddd6b"] = tensorsolve
+
+
+def solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, B, ), (upper, left, unitriangular, ), out, None)
+    return _call(_spec, (input, B, ), (upper, left, unitriangular, ), None)
+
+
+FORMS["ebb8e3ddd91a64ffcc46d462"] = solve_triangular
+
+
+def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (LU, pivots, B, ), (left, adjoint, ), out, None)
+    return _call(_spec, (LU, pivots, B, ), (left, adjoint, ), None)
+
+
+FORMS["ccfdc1fe2d103d478aa67ec0"] = linalg_lu_solve
+
+
+def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, rcond, atol, rtol, ), (hermitian, ), out, None)
+    return _call(_spec, (input, rcond, atol, rtol, ), (hermitian, ), None)
+
+
+FORMS["7ed857c7a21b555bf7ad94d7"] = pinv
+
+
+def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, tol, atol, rtol, ), (hermitian, ), out, None)
+    return _call(_spec, (input, tol, atol, rtol, ), (hermitian, ), None)
+
+
+FORMS["893503aa9fb50579260fb24b"] = matrix_rank
+
+
+def lstsq(input, b, rcond=None, *, driver=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, b, ), (_static(rcond), driver, ), out, None)
+    return _call(_spec, (input, b, ), (_static(rcond), driver, ), None)
+
+
+FORMS["c82859867bd357bce2d72146"] = lstsq
+
+
+def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+
+
+FORMS["415b89b20e3f80eca3621c23"] = fft_fft
+
+
+def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["9de477bb532e8286fb4db44a"] = fft_fft2
+
+
+def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["425d0e8ec0400f2ed8601182"] = fft_fftn
+
+
+def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+
+
+FORMS["b931f786aba880b5313f4c93"] = fft_ifft
+
+
+def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["b74d021dedfa102b9f28d079"] = fft_ifft2
+
+
+def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["71127a3e5d8ab9649d022a5a"] = fft_ifftn
+
+
+def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+
+
+FORMS["012161f4da3bc9c06f78dee9"] = fft_rfft
+
+
+def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["3137add4eba0ea681e86a7f7"] = fft_rfft2
+
+
+def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["e446e67d521d3d25e620ff0e"] = fft_rfftn
+
+
+def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+
+
+FORMS["7dd5ffee5e5df15f6d91108c"] = fft_irfft
+
+
+def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["33a07a1a117f179ffae9aca0"] = fft_irfft2
+
+
+def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["06f4396ff266f8b4405f2e12"] = fft_irfftn
+
+
+def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+
+
+FORMS["1a5521c7a802ec5016febddb"] = fft_hfft
+
+
+def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["f0f633c0b4d68cd750c29d2a"] = fft_hfft2
+
+
+def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["9a85804990468da5d4e429bc"] = fft_hfftn
+
+
+def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+
+
+FORMS["8ccda9a7cf8a489e0db178c2"] = fft_ihfft
+
+
+def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["1add84079c912ee0b4e90187"] = fft_ihfft2
+
+
+def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["5a14922ef77477ca6787dce2"] = fft_ihfftn
+
+
+def fft_fftfreq(n, d=1.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["bb1cc4878c4269be742fc71d"] = fft_fftfreq
+
+
+def fft_rfftfreq(n, d=1.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["1beca2409cb51910aad8955b"] = fft_rfftfreq
+
+
+def fft_fftshift(input, dim=None, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, ), (_static(dim), ), None)
+
+
+FORMS["e22cd56a08fb011c2a2b3680"] = fft_fftshift
+
+
+def fft_ifftshift(input, dim=None, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, ), (_static(dim), ), None)
+
+
+FORMS["6d61d567c27d8839a0d6af19"] = fft_ifftshift
+
+
+def masked_sum(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["d905235edee26307d2fc9d3a"] = masked_sum
+
+
+def masked_prod(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["2a9fc9c677253b10ad49e620"] = masked_prod
+
+
+def masked_cumsum(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("masked_cumsum() missing 1 required positional argument: 'dim'")
+    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["0150c487944aac3a27350eff"] = masked_cumsum
+
+
+def masked_cumprod(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("masked_cumprod() missing 1 required positional argument: 'dim'")
+    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["cfe816c497cbab6480b2981f"] = masked_cumprod
+
+
+def masked_amax(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["f498fb1460fa1167a5750f01"] = masked_amax
+
+
+def masked_amin(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["b6943e4755fbe1691ce800b7"] = masked_amin
+
+
+def masked_argmax(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["e779141b2f6de0874f911ba9"] = masked_argmax
+
+
+def masked_argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["595548d59ef90347b0ce971d"] = masked_argmin
+
+
+def masked_mean(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["f39e5f240011855e556649ba"] = masked_mean
+
+
+def masked_median(input, dim=-1, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["b046a8ab53638040e1fa9bb8"] = masked_median
+
+
+def masked_logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["939ceeae33ea3f2168f97805"] = masked_logsumexp
+
+
+def masked_logaddexp(input, other, *, dtype=None, input_mask=None, other_mask=None):
+    return _call(_spec, (input, other, input_mask, other_mask, ), (None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["99601793baf6f4b3be2a2365"] = masked_logaddexp
+
+
+def masked_norm(input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["9e1f665a9ba2ec1d415c3fff"] = masked_norm
+
+
+def masked_var(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), unbiased, _static(correction), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["0d2531a931f234c5d7a33e27"] = masked_var
+
+
+def masked_std(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), unbiased, _static(correction), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["690385ed15d4f9f15e611294"] = masked_std
+
+
+def masked_softmax(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("masked_softmax() missing 1 required positional argument: 'dim'")
+    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["408fdb07e372b022914853b2"] = masked_softmax
+
+
+def masked_log_softmax(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("masked_log_softmax() missing 1 required positional argument: 'dim'")
+    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["c9a31609bd6cd8227c2ee8e1"] = masked_log_softmax
+
+
+def masked_softmin(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("masked_softmin() missing 1 required positional argument: 'dim'")
+    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["7cb08f05818f1fab3b5779e9"] = masked_softmin
+
+
+def masked_normalize(input, ord, dim=_required, *, eps=1e-12, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("masked_normalize() missing 1 required positional argument: 'dim'")
+    return _call(_spec, (input, mask, ), (_static(ord), _static(dim), _static(eps), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["8f5093cc0af7fec07681c96c"] = masked_normalize
 
 
 def windows_general_cosine(M, *, a, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
@@ -6202,46 +5941,132 @@ def windows_nuttall(M, *, sym=True, dtype=None, device=None, requires_grad=False
 FORMS["5047ed22450371d16d95bc35"] = windows_nuttall
 
 
-def hann_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+def bernoulli_(input, p=0.5, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(p), None, ), generator)
+
+
+FORMS["68b3ef43cf073bc389a7c13a"] = bernoulli_
+
+
+def bernoulli_(input, p, *, generator=None):
+    return _call_inplace(_spec, (input, p, ), (None, ), generator)
+
+
+FORMS["bcb733b99a553e815f64f7ba"] = bernoulli_
+
+
+def cauchy_(input, median=0, sigma=1, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(median), _static(sigma), None, ), generator)
+
+
+FORMS["b716575572544544d805d0b6"] = cauchy_
+
+
+def copy_(input, src, non_blocking=False):
+    return _call_inplace(_spec, (input, src, ), (non_blocking, ), None)
+
+
+FORMS["333c935f06f061fff947c5af"] = copy_
+
+
+def exponential_(input, lambd=1, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(lambd), None, ), generator)
+
+
+FORMS["41ec6b1fc6e870b81f339306"] = exponential_
+
+
+def fill_diagonal_(input, fill_value, wrap=False):
+    return _call_inplace(_spec, (input, fill_value, ), (wrap, ), None)
+
+
+FORMS["3faa19559ed533b03dae6d01"] = fill_diagonal_
+
+
+def float_power_(input, exponent):
+    return _call_inplace(_spec, (input, exponent, ), (), None)
+
+
+FORMS["e06b51d794acde2b99c09507"] = float_power_
+
+
+def geometric_(input, p, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(p), None, ), generator)
+
+
+FORMS["c8d32577098b585636e4d078"] = geometric_
+
+
+def log_normal_(input, mean=1, std=2, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(mean), _static(std), None, ), generator)
+
+
+FORMS["15bcbf73c498fa4c6c0237c3"] = log_normal_
+
+
+def new_empty(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    size = _varargs(sizes) if size is None else size
+    return _finish(_make(_spec, (input, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["291e4be0bef4417cb1711cc9"] = new_empty
+
+
+def new_full(input, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    return _finish(_make(_spec, (input, fill_value, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["035496df089e8678fcfe333d"] = new_full
+
+
+def new_ones(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    size = _varargs(sizes) if size is None else size
+    return _finish(_make(_spec, (input, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["12a0debd68227560e51373f0"] = new_ones
+
+
+def new_zeros(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    size = _varargs(sizes) if size is None else size
+    return _finish(_make(_spec, (input, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["d4e4dc87b8bb137996c0d243"] = new_zeros
+
+
+def normal_(input, mean=0, std=1, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(mean), _static(std), None, ), generator)
+
+
+FORMS["64927fde7c9aabbf1074321a"] = normal_
+
+
+def polygamma_(input, n):
+    return _call_inplace(_spec, (input, ), (_static(n), ), None)
+
+
+FORMS["954671f01836a254d396f13e"] = polygamma_
+
+
+def random_(input, low=None, to=None, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(low), _static(to), None, ), generator)
+
+
+FORMS["538683b5af698446d174aba5"] = random_
+
+
+def trace(input, *, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
 
 
-FORMS["2145a0cd562c010efe6dc043"] = hann_window
+FORMS["4a2ba1fc2b7a738e174c2ff5"] = trace
 
 
-def blackman_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+def uniform_(input, low=0, to=1, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(low), _static(to), None, ), generator)
 
 
-FORMS["075bf625359ffe26928e39cb"] = blackman_window
-
-
-def bartlett_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
-
-
-FORMS["fb8338a97560114c5f62aead"] = bartlett_window
-
-
-def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (), (_static(window_length), periodic, _static(alpha), _static(beta), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(window_length), periodic, _static(alpha), _static(beta), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
-
-
-FORMS["3264c486ea68d82c341ae96c"] = hamming_window
-
-
-def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
-    if out is not None:
-        return _call_out(_spec, (), (_static(window_length), periodic, _static(beta), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(window_length), periodic, _static(beta), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
-
-
-FORMS["9a5b5cbcbbe6f7c289f1214c"] = kaiser_window
+FORMS["97f07c00a2b26310c4eb3345"] = uniform_

@@ -70,9 +70,8 @@ def _form(name: str, in_place: bool) -> Callable[..., Tensor]:
 
 
 def _unary(name: str, in_place: bool) -> Callable[..., Any]:
-    op = _form(name, in_place)
-
     def foreach(self: Any) -> Any:
+        op = _form(name, in_place)
         return tuple(op(x) for x in _tensors(f"_foreach_{name}", self))
 
     return foreach
@@ -85,9 +84,8 @@ def _with_alpha(self: Sequence[Tensor], other: Any, *, alpha: Any = 1) -> Any: .
 
 
 def _binary(name: str, in_place: bool) -> Callable[..., Any]:
-    op = _form(name, in_place)
-
     def foreach(self: Any, *args: object, **kwargs: Any) -> Any:
+        op = _form(name, in_place)
         other = _operand(name, args, kwargs)
         if name == "pow" and isinstance(self, (int, float, complex)) and not in_place:
             return tuple(op(self, exponent) for exponent in _tensors("_foreach_pow", other))
@@ -99,9 +97,8 @@ def _binary(name: str, in_place: bool) -> Callable[..., Any]:
 
 
 def _ternary(name: str, in_place: bool) -> Callable[..., Any]:
-    op = _form(name, in_place)
-
     def foreach(self: Any, tensor1: Any, tensor2: Any, value: object = 1, *, scalars: Any = None) -> Any:
+        op = _form(name, in_place)
         tensors = _tensors(f"_foreach_{name}", self)
         n = len(tensors)
         values = _scalars(value if scalars is None else scalars, n)
@@ -112,9 +109,8 @@ def _ternary(name: str, in_place: bool) -> Callable[..., Any]:
 
 
 def _lerp(in_place: bool) -> Callable[..., Any]:
-    op = _form("lerp", in_place)
-
     def foreach(self: Any, tensors1: Any, weight: Any = None, *, weights: Any = None) -> Any:
+        op = _form("lerp", in_place)
         tensors = _tensors("_foreach_lerp", self)
         n = len(tensors)
         columns = zip(tensors, _each(tensors1, n), _each(weight if weights is None else weights, n), strict=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from jaxaot.facade.later import Form, Functions, Method
 from jaxaot.ops.schema import Parameter
-from jaxaot.ops.sentences import OF_OPS, PARAMETERS, SENTENCES
 from jaxaot.ops.table import OpSpec
 
 _RANDOM = "The numbers are JAX's, not PyTorch's: equal eagerly and compiled, by `ja.manual_seed` or `generator=`."
@@ -34,11 +34,15 @@ DIFFERENCES: dict[str, str] = {
 
 def sentence_of(spec: OpSpec) -> str:
     """Returns the sentence that describes a row."""
+    from jaxaot.ops.sentences import SENTENCES  # much text, which nobody reads before an op is used
+
     return SENTENCES.get(spec.name) or SENTENCES.get(spec.overload_of or "", "")
 
 
 def meaning(op: str, name: str) -> str:
     """Returns the meaning of a parameter of an op; empty if it is not described."""
+    from jaxaot.ops.sentences import OF_OPS, PARAMETERS
+
     return OF_OPS.get((op, name)) or PARAMETERS.get(name, "")
 
 
@@ -106,25 +110,34 @@ _MAY_COPY = ("clone", "reshape", "reshape_as", "flatten", "ravel", "contiguous",
 """Functions among the views that copy, or may: their sentences say when."""
 
 
-def document(functions: dict[str, dict[str, Any]], tensor: type, views: set[str]) -> None:
+def document(functions: Mapping[str, Functions], tensor: type, views: set[str]) -> None:
     """Gives functions and methods that are no rows a section on their arguments, and says which return views.
+
+    They get it when they are first read.
 
     Args:
       functions: Namespace → name → function.
       tensor: The class that has the methods.
       views: Names of the functions that return views.
     """
-    seen: set[int] = set()
-    places = [(f"torch.{namespace}".rstrip("."), found) for namespace, found in functions.items()]
-    for place, found in [*places, ("torch.Tensor", vars(tensor))]:
-        for name, fn in found.items():
-            if name.startswith("_") or not isinstance(fn, types.FunctionType) or hasattr(fn, "forms"):
-                continue
-            if id(fn) in seen or fn.__doc__ is None:
-                continue
-            seen.add(id(fn))
-            note = "The result is a view: it shares memory with `input`." if name in views - {*_MAY_COPY} else ""
-            fn.__doc__ = _extended(fn.__doc__, name, parameters_of(fn), note, place)
+    forms: dict[int, Form] = {}
+
+    def form_of(fn: types.FunctionType, name: str, place: str) -> Form:
+        note = "The result is a view: it shares memory with `input`." if name in views - {*_MAY_COPY} else ""
+        return forms.setdefault(id(fn), Form(lambda: described(fn, name, note, place)))
+
+    for namespace, found in functions.items():
+        for name, fn in found.made().items():
+            if _is_by_hand(name, fn):
+                found[name] = form_of(fn, name, f"torch.{namespace}".rstrip("."))
+    for name, fn in list(vars(tensor).items()):
+        if _is_by_hand(name, fn):
+            setattr(tensor, name, Method(name, form_of(fn, name, "torch.Tensor")))
+
+
+def _is_by_hand(name: str, fn: Any) -> bool:
+    is_public = not name.startswith("_") and isinstance(fn, types.FunctionType)
+    return is_public and not hasattr(fn, "forms") and fn.__doc__ is not None
 
 
 def parameters_of(fn: Any) -> list[str]:
@@ -137,8 +150,10 @@ def parameters_of(fn: Any) -> list[str]:
     return list(code.co_varnames[:n])
 
 
-def _extended(doc: str, op: str, names: Iterable[str], note: str, place: str) -> str:
-    text = inspect.cleandoc(doc)
+def described(fn: Any, op: str, note: str, place: str) -> Any:
+    """Gives a function that is no row its help, and returns it."""
+    text = inspect.cleandoc(fn.__doc__)
     if "Args:" not in text:
-        text = "\n\n".join(filter(None, [text, arguments(op, names)]))
-    return "\n\n".join(filter(None, [text, note, DIFFERENCES.get(op, ""), f"See `{place}.{op}`."]))
+        text = "\n\n".join(filter(None, [text, arguments(op, parameters_of(fn))]))
+    fn.__doc__ = "\n\n".join(filter(None, [text, note, DIFFERENCES.get(op, ""), f"See `{place}.{op}`."]))
+    return fn

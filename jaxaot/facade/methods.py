@@ -1,7 +1,7 @@
 """Derives from the op table what users call: functions, methods, `name_`, `out=` and operators.
 
 Every form has a signature of its own, generated from the schema, so that wrong arguments get Python's own errors and
-`help()` shows PyTorch's parameters.
+`help()` shows PyTorch's parameters. It is made when it is first used.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from jaxaot.facade import (
     view_copies,
     views,
 )
-from jaxaot.facade._forms import FORMS
 from jaxaot.facade.create import as_dtype, tensor
 from jaxaot.facade.devices import is_meta
 from jaxaot.facade.dispatch import call, call_inplace, call_out, make
-from jaxaot.facade.help import document, help_in_place, help_of, parameters_of, sentence_of
+from jaxaot.facade.help import described, document, help_in_place, help_of, parameters_of, sentence_of
+from jaxaot.facade.later import Form, Functions, Method, form_of
 from jaxaot.facade.operators import AUGMENTED, OPERANDS, OPERATORS, REFLECTED, TENSORS, augmented, binary
 from jaxaot.facade.printing import set_printoptions, tensor_html, tensor_repr
 from jaxaot.facade.signatures import SAME_DIM, SAME_KEEPDIM, overloads_of, with_parameters
@@ -153,6 +153,8 @@ def _compile(name: str, source: str, spec: OpSpec) -> Callable[..., Any]:
         "_static": static_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
         "_required": REQUIRED, **{f"_same_{name}": same for name, same in _SAME.items()},
     }  # fmt: skip
+    from jaxaot.facade._forms import FORMS  # a process of arrays alone needs none
+
     found: Any = FORMS.get(fingerprint(source))
     if found is None:  # a file name inside the package, so that user lines are looked for above it
         exec(compile(source, os.path.join(os.path.dirname(__file__), f"<op {name}>"), "exec"), scope)
@@ -373,6 +375,14 @@ def _with_from(write: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return fn
 
 
+def _taking_inplace(form: Form, inplace_name: str) -> Form:
+    return Form(lambda: _with_inplace(form.made, getattr(Tensor, inplace_name, None)))
+
+
+def _taking_indices(name: str, form: Form, both: Form) -> Form:
+    return Form(lambda: _with_indices(lookup(name), form.made, both.made))
+
+
 _TAKES_INPLACE = (
     "relu", "relu6", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "hardtanh", "hardswish", "hardsigmoid",
     "threshold", "dropout", "rrelu", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout",
@@ -473,6 +483,10 @@ def _polygamma(self: Tensor, n: int) -> Tensor:
     return FUNCTIONS[""]["polygamma"](n, self)
 
 
+def _taking_dims(name: str) -> Form:
+    return Form(lambda: described(_dim_or_dims(name), name, "", "torch.Tensor"))
+
+
 def _dim_or_dims(name: str) -> Callable[..., Any]:
     row = lookup(name)
 
@@ -495,64 +509,71 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
 # -- binding -----------------------------------------------------------------------------------------------------------
 
-FUNCTIONS: dict[str, dict[str, Callable[..., Any]]] = {}
+FUNCTIONS: dict[str, Functions] = {}
 """Namespace → name → function; `""` is `ja` itself."""
+
+
+def _set(name: str, form: Form) -> None:
+    setattr(Tensor, name, Method(name, form))
+
+
+def _bind_row(spec: OpSpec) -> None:
+    variants = overloads(spec.name)
+    namespaces = [FUNCTIONS.setdefault(namespace, Functions()) for namespace in spec.namespaces]
+    form = Form(lambda: _first_that_fits(variants, function_of))
+    if spec.is_function and not spec.is_inplace_only:
+        for namespace, functions in zip(spec.namespaces, namespaces, strict=True):
+            for name in (spec.name_in(namespace), *spec.aliases):
+                functions[name] = form
+    if spec.takes_tensor and spec.has_method and not spec.is_inplace_only:
+        for name in (spec.name, *spec.aliases):
+            _set(name, form)
+    writable = [variant for variant in variants if variant.has_inplace]
+    if writable and spec.takes_tensor:
+        inplace = Form(lambda: _first_that_fits(writable, inplace_of))
+        for name in (str(spec.inplace_name), *(f"{alias}_" for alias in spec.aliases)):
+            _set(name, inplace)
+            for functions in () if spec.is_inplace_only else namespaces:
+                if name not in functions:
+                    functions[name] = inplace
 
 
 def _bind() -> None:
     for spec in rows():
-        if spec.overload_of is not None:
-            continue
-        variants = overloads(spec.name)
-        first = spec.schema.parameters[0] if spec.schema.parameters else None
-        takes_tensor = first is not None and first.type == "Tensor" and not first.is_list
-        function = _first_that_fits(variants, function_of) if not spec.is_inplace_only else None
-        if function is not None and spec.is_function:
-            for namespace in spec.namespaces:
-                for name in (spec.name_in(namespace), *spec.aliases):
-                    FUNCTIONS.setdefault(namespace, {})[name] = function
-        if takes_tensor and spec.has_method and function is not None:
-            for name in (spec.name, *spec.aliases):
-                setattr(Tensor, name, function)
-        writable = [variant for variant in variants if variant.has_inplace]
-        if writable and takes_tensor:
-            inplace = _first_that_fits(writable, inplace_of)
-            for name in (spec.inplace_name, *(f"{alias}_" for alias in spec.aliases)):
-                setattr(Tensor, str(name), inplace)
-                for namespace in () if spec.is_inplace_only else spec.namespaces:
-                    FUNCTIONS.setdefault(namespace, {}).setdefault(str(name), inplace)
+        if spec.overload_of is None:
+            _bind_row(spec)
     functional = FUNCTIONS["nn.functional"]
     for name in set(_TAKES_INPLACE) & set(functional):
-        functional[name] = _with_inplace(functional[name], getattr(Tensor, f"{name}_", None))
+        functional[name] = _taking_inplace(functional.form(name), f"{name}_")
     for both in [name for name in functional if name.endswith("_with_indices")]:
         pool = both.removesuffix("_with_indices")
-        functional[pool] = _with_indices(lookup(pool), functional[pool], functional[both])
-    functional["unfold"] = function_of(lookup("unfold_patches"))
-    here = FUNCTIONS.setdefault("", {})
+        functional[pool] = _taking_indices(pool, functional.form(pool), functional.form(both))
+    functional["unfold"] = Form(lambda: function_of(lookup("unfold_patches")))
+    here = FUNCTIONS.setdefault("", Functions())
     here.update(views.VIEWS | several.FUNCTIONS | splits.SPLITS)
     here.update(data_dependent.FUNCTIONS)
     for name, fn in data_dependent.FUNCTIONS.items():
         setattr(Tensor, name, fn)
     here.update(view_copies.FUNCTIONS)
-    here.update({name: _with_varargs(here[name]) for name in ("block_diag", "cartesian_prod", "chain_matmul")})
-    here["einsum"] = _einsum(here["einsum"])
-    here["histogramdd"] = _histogramdd(here["histogramdd"])
+    for name in ("block_diag", "cartesian_prod", "chain_matmul"):
+        here[name] = here.form(name).around(_with_varargs)
+    here["einsum"] = here.form("einsum").around(_einsum)
+    here["histogramdd"] = here.form("histogramdd").around(_histogramdd)
     FUNCTIONS["linalg"]["diagonal"] = views.matrix_diagonal
     here.update({name: metadata.METHODS[name] for name in ("as_strided_", "detach_", "resize_as_")})
-    here.update(zero_=Tensor.zero_)
+    here["zero_"] = form_of(Tensor, "zero_")
     here.update(empty_strided=_finished(strided.empty_strided), as_strided_scatter=strided.as_strided_scatter)
     for name in ("addcmul", "addcdiv"):
-        here[name] = old_forms.with_value_second(here[name])
-        setattr(Tensor, name, here[name])
-        setattr(Tensor, f"{name}_", old_forms.with_value_second(getattr(Tensor, f"{name}_")))
+        here[name] = here.form(name).around(old_forms.with_value_second)
+        _set(name, here.form(name))
+        _set(f"{name}_", form_of(Tensor, f"{name}_").around(old_forms.with_value_second))
     for name in ("index_put", "index_put_"):
-        taking = indexing.taking_masks(getattr(Tensor, name))
-        setattr(Tensor, name, taking)
-        here[name] = taking
-    here["where"] = old_forms.where_or_places(here["where"])
-    functional.update(sigmoid=here["sigmoid"], tanh=here["tanh"])
-    here["batch_norm"] = old_forms.batch_norm_of(functional["batch_norm"])
-    here["instance_norm"] = old_forms.instance_norm_of(functional["instance_norm"])
+        here[name] = form_of(Tensor, name).around(indexing.taking_masks)
+        _set(name, here.form(name))
+    here["where"] = here.form("where").around(old_forms.where_or_places)
+    functional.update(sigmoid=here.form("sigmoid"), tanh=here.form("tanh"))
+    here["batch_norm"] = old_forms.batch_norm_of(functional.form("batch_norm"))
+    here["instance_norm"] = old_forms.instance_norm_of(functional.form("instance_norm"))
     here.update(queries.FUNCTIONS, allclose=allclose, equal=equal, set_printoptions=set_printoptions)
     for name, fn in {**views.VIEWS, **splits.SPLITS, **views.METHODS, **metadata.METHODS, **queries.BOTH}.items():
         setattr(Tensor, name, fn)
@@ -564,7 +585,6 @@ def _bind() -> None:
         setattr(Tensor, name, augmented(row))
     by_hand: dict[str, Any] = {
         "polygamma": _polygamma,
-        "__neg__": FUNCTIONS[""]["neg"], "__abs__": FUNCTIONS[""]["abs"], "__invert__": FUNCTIONS[""]["bitwise_not"],
         "__pos__": lambda self: self, "__bool__": _truth, "__int__": _python_number(int),
         "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": _index_number,
         "__iter__": _iterate, "__contains__": _contains,
@@ -575,8 +595,8 @@ def _bind() -> None:
         "backward": backward, "register_hook": hooks.register_hook,
         "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
         "retain_grad": hooks.retain_grad, "allclose": allclose, "equal": equal,
-        "as_strided_scatter": strided.as_strided_scatter, "uniform_": _with_from(Tensor.uniform_),
-        "new_empty_strided": _finished(strided.new_empty_strided), "random_": _with_from(Tensor.random_),
+        "as_strided_scatter": strided.as_strided_scatter, 
+        "new_empty_strided": _finished(strided.new_empty_strided),
         "repeat": repeat, "data": property(metadata.get_data, metadata.set_data, metadata.delete_data),
         "T": property(lambda self: views.permute(self, *reversed(range(self.ndim)))),
         "mT": property(views.matrix_transpose), "mH": property(views.adjoint), "H": property(views.matrix_adjoint),
@@ -588,9 +608,12 @@ def _bind() -> None:
     more = conversions.METHODS | placements.METHODS | view_copies.METHODS | plain_subclass.METHODS
     for name, value in (by_hand | more).items():
         setattr(Tensor, name, value)
+    for name, row in (("__neg__", "neg"), ("__abs__", "abs"), ("__invert__", "bitwise_not")):
+        _set(name, here.form(row))
+    for name in ("uniform_", "random_"):
+        _set(name, form_of(Tensor, name).around(_with_from))
     for name in ("flip", "tile", "sum_to_size"):
-        if any(row.name == name for row in rows()):
-            setattr(Tensor, name, _dim_or_dims(name))
+        _set(name, _taking_dims(name))
 
 
 def _new_tensor(self: Tensor, data: object, dtype: DTypeLike | None = None, requires_grad: bool = False) -> Tensor:

@@ -6,7 +6,6 @@ operations do to placements is XLA's choice, from those of the operands, and `x.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
@@ -15,6 +14,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from jaxaot._immutable import immutable
 from jaxaot._placement import is_spread
 from jaxaot.errors import PlacementError, TensorTypeError, TracedPlacementError
 from jaxaot.facade.create import from_jax
@@ -24,7 +24,7 @@ from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Shard:
     """Says that the devices along an axis of the mesh hold equal parts of a dim.
 
@@ -44,7 +44,7 @@ class Shard:
         return False
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Replicate:
     """Says that each device along an axis of the mesh holds the whole."""
 
@@ -59,7 +59,7 @@ class Replicate:
         return False
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Partial:
     """Says that each device along an axis of the mesh holds one term of a sum.
 

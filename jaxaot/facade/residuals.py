@@ -11,12 +11,12 @@ places on the tape are known, and its own backward, of any order, follows by `ja
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import Literal, jaxpr_as_fun
 from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot._util import OrderedSet
@@ -35,7 +35,7 @@ _MUCH_LARGER = 8
 """An argument or result that is so many times larger than what follows from it is not kept in its place."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Residuals:
     """How an op's pullback gets the values that it holds.
 

@@ -13,13 +13,13 @@ Python numbers, and the keys of random ops, are never packed.
 
 from __future__ import annotations
 
-import dataclasses
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import (
@@ -103,7 +103,7 @@ def check_unwritten(tensor: Tensor) -> None:
 
 
 @final
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Packed:
     """What a pack hook made of an array.
 
@@ -198,7 +198,7 @@ def pack_arrays(arrays: Sequence[Any], hooks: Mapping[int, HookPair]) -> SavedVa
 
 
 @final
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Version:
     """How a tensor was when it was saved.
 

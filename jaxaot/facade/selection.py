@@ -254,14 +254,14 @@ def _changed(name: str) -> Callable[..., Any]:
 def bind(operators: Sequence[str], reflected: Sequence[str], augmented: dict[str, str]) -> None:
     """Gives selections the operators and methods of tensors; what needs the count raises."""
     for name in (*operators, *reflected, "__neg__", "__abs__", "__invert__"):
-        setattr(MaskedSelection, name, getattr(Tensor, name))
+        setattr(MaskedSelection, name, vars(Tensor)[name])
     for name, plain in augmented.items():
         setattr(MaskedSelection, name, _changed(plain))
+    methods, own = vars(Tensor), set(dir(MaskedSelection))
     for spec in rows():
         for name in (spec.name, *spec.aliases):
-            method = getattr(Tensor, name, None)
-            if method is not None and spec.has_method and not hasattr(MaskedSelection, name):
-                setattr(MaskedSelection, name, method)
+            if name in methods and spec.has_method and name not in own:
+                setattr(MaskedSelection, name, methods[name])
     for name in ("__len__", "__bool__", "__iter__", "__int__", "__float__", "__index__", "__getitem__", "__setitem__"):
         setattr(MaskedSelection, name, _count_needed(name))
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import DTypeLike, Shape
 from jaxaot.errors import ArgumentError, SubclassError
 from jaxaot.facade.tensor import OF_SUBCLASSES, Tensor
@@ -116,7 +117,7 @@ OF_SUBCLASSES.update(note=register, make=make_wrapper)
 # -- what a wrapper is made of -----------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Frame:
     """All of a wrapper but its inner tensors: what a program is compiled for. A context of 1 is not one of True.
 

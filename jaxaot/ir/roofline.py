@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Aval, DTypeLike, Eqn
 from jaxaot.errors import ArgumentError
 from jaxaot.ir.cost import eqn_bytes, eqn_flops
@@ -29,7 +30,7 @@ def _by_width(narrow: float, double: float | None = None) -> dict[str, float]:
     return found | ({} if double is None else {"float64": double})
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Target:
     """What a device can do.
 

@@ -6,7 +6,6 @@ same program; where keys differ, `explain` names the components that do.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import importlib.metadata
 import os
@@ -18,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.errors import SettingsChangedError
 
@@ -57,7 +57,7 @@ def refuse_other_settings(settings: Any) -> None:
         )
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Component:
     """One thing that a compiled graph depends on.
 

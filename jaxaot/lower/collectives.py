@@ -6,13 +6,13 @@ stands in several fusions that share a channel.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._util import format_bytes
 
 _KINDS = ("all-gather", "all-reduce", "reduce-scatter", "all-to-all", "collective-permute", "collective-broadcast")
@@ -24,7 +24,7 @@ _HEAD = re.compile(r"(?:ENTRY )?%(?P<name>[\w.-]+) \(.*\) -> (?P<type>.*) \{$")
 _BITS = {"pred": 8}
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Collective:
     """One exchange of a program.
 

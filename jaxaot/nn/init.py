@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
 from jaxaot._util import show_only_own as _show_only_own
@@ -15,7 +15,7 @@ from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.tensor import Tensor
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_TOP: dict[str, Callable[..., Any]] = FUNCTIONS[""]
+_TOP: Mapping[str, Callable[..., Any]] = FUNCTIONS[""]
 
 
 def _unrecorded(fn: _F) -> _F:

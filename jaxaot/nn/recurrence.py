@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jaxaot.facade.methods import FUNCTIONS
@@ -10,7 +10,7 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.nn import functional
 from jaxaot.transforms.control_flow import scan
 
-_TOP: dict[str, Callable[..., Any]] = FUNCTIONS[""]
+_TOP: Mapping[str, Callable[..., Any]] = FUNCTIONS[""]
 
 State = tuple[Tensor, ...]
 

@@ -8,16 +8,16 @@ of the lower precision.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot.errors import DtypeError
 from jaxaot.ops.promotion import is_number
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Casting:
     """What happens to the floating-point operands of an op.
 

@@ -10,11 +10,11 @@ the op writes; `Tensor(a)` one that the result may share memory with.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import re
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot.errors import SchemaError
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
@@ -27,7 +27,7 @@ _SIGNATURE = re.compile(r"^\s*(\w+)\s*\((.*)\)\s*->\s*(.+?)\s*$", re.S)
 _PARAMETER = re.compile(r"^(\w+)(\(\w+!?\))?(\?(?=\[))?(\[\d*\])?(\?)?\s+(\w+)(?:\s*=\s*(.+))?$", re.S)
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Parameter:
     """One parameter of a schema.
 
@@ -62,7 +62,7 @@ class Parameter:
         return text if self.default is REQUIRED else f"{text}={self.default!r}"
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Schema:
     """The signature of an op.
 
@@ -125,6 +125,11 @@ def _parse_default(text: str | None) -> Any:
     except (NameError, SyntaxError):  # a bare word is a string
         value = text
     return tuple(value) if isinstance(value, list) else value
+
+
+def name_of(text: str) -> str:
+    """Returns the name of the op in the text of a schema, without reading the rest."""
+    return text.partition("(")[0].strip()
 
 
 def parse_schema(text: str) -> Schema:

@@ -23,25 +23,29 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import Array, Shape
 from jaxaot.errors import DuplicateOpError
 from jaxaot.ops.autocast_lists import LISTED
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.half_precision import AS_THEY_ARE, RANDOM_AND_WIDENED, computed_wide, has_half, is_half
 from jaxaot.ops.promotion import is_number, promote_each, strong
-from jaxaot.ops.schema import Schema, parse_schema
+from jaxaot.ops.schema import Schema, name_of, parse_schema
 from jaxaot.views.layout import Layout
+
+_TAKES_TENSOR = re.compile(r"\s*\w+\s*\(\s*Tensor(\(\w+!?\))?\??\s")
 
 LayoutRule = Callable[[Sequence[Layout], Shape, Any, tuple[Any, ...]], Layout]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class ValueCheck:
     """A check of values that is made where an op runs eagerly; see `ops/value_checks.py`.
 
@@ -56,16 +60,16 @@ class ValueCheck:
     of_results: bool = False
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class OpSpec:
     """One row.
 
     Attributes:
       name: The op's name; in-place and `out=` forms do not have a row of their own.
-      schema: Its signature.
+      text: Its signature, as a schema spells it.
       fn: The function on jax values.
       promote: How operands are converted first: `"common"`, `"float"` or None.
-      promoted: Names of the dynamic parameters that `promote` concerns.
+      concerned: Names of the dynamic parameters that `promote` concerns; None for all of them.
       has_inplace: Whether `name_` exists: the same function, its result written to `self`.
       has_out: Whether the function form takes `out=`.
       has_method: Whether `Tensor.name` exists.
@@ -90,10 +94,10 @@ class OpSpec:
     """
 
     name: str
-    schema: Schema
+    text: str
     fn: Callable[..., Any]
     promote: str | None = None
-    promoted: tuple[str, ...] = ()
+    concerned: tuple[str, ...] | None = None
     has_inplace: bool = False
     has_out: bool = False
     has_method: bool = True
@@ -110,6 +114,23 @@ class OpSpec:
     overload_of: str | None = None
     inplace_name: str | None = None
     fitting: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def schema(self) -> Schema:
+        """Its signature, which is read when somebody asks for it: there are hundreds of rows, and few are used."""
+        return parse_schema(self.text)
+
+    @functools.cached_property
+    def promoted(self) -> tuple[str, ...]:
+        """Names of the dynamic parameters that `promote` concerns."""
+        if self.promote is None:
+            return ()
+        return tuple(p.name for p in self.schema.dynamic) if self.concerned is None else self.concerned
+
+    @property
+    def takes_tensor(self) -> bool:
+        """Whether its first parameter is a tensor, so that it may be a method."""
+        return _TAKES_TENSOR.match(self.text) is not None
 
     def name_in(self, namespace: str) -> str:
         """Returns the name users see in `namespace`: the row `linalg_norm` is `norm` in `linalg`."""
@@ -241,8 +262,7 @@ def op_of(fn: Callable[..., Any], schema: str, is_backward: bool = False) -> OpS
       schema: Its signature.
       is_backward: See `OpSpec`.
     """
-    parsed = parse_schema(schema)
-    made = OpSpec(name=parsed.name, schema=parsed, fn=fn, is_backward=is_backward)
+    made = OpSpec(name=name_of(schema), text=schema, fn=fn, is_backward=is_backward)
     vars(made)["check"] = None
     vars(made)["is_widened"] = False
     return made
@@ -252,6 +272,7 @@ WITHOUT_OUT = ("nn.functional", "masked", "signal.windows")
 
 _rows: dict[str, OpSpec] = {}
 _names: dict[str, OpSpec] = {}
+_overloads: dict[str, list[OpSpec]] = {}
 _checks: dict[str, ValueCheck] = {}
 
 
@@ -301,14 +322,13 @@ def register_op(
     """
 
     def add(fn: Callable[..., Any]) -> Callable[..., Any]:
-        parsed = parse_schema(schema)
-        concerned = tuple(promoted) if promoted is not None else tuple(p.name for p in parsed.dynamic)
+        name = name_of(schema)
         spec = OpSpec(
-            name=parsed.name,
-            schema=parsed,
+            name=name,
+            text=schema,
             fn=fn,
             promote=promote,
-            promoted=concerned if promote else (),
+            concerned=None if promoted is None else tuple(promoted),
             has_inplace=bool(inplace) or inplace_only,
             has_out=promote is not None or namespaces[0] not in WITHOUT_OUT if out is None else out,
             has_method=method and overload_of is None,
@@ -323,18 +343,18 @@ def register_op(
             layout=layout or ("operands" if promote else "contiguous"),
             overload_of=overload_of,
             fitting=tuple(fitting),
-            inplace_name=inplace
-            if isinstance(inplace, str)
-            else f"{parsed.name}_"
-            if inplace or inplace_only
-            else None,
+            inplace_name=inplace if isinstance(inplace, str) else f"{name}_" if inplace or inplace_only else None,
         )
         # an alias is a name like any other: a second row of that name would hide the first
-        for name in (spec.name, *spec.aliases):
-            if name in _names:
-                raise DuplicateOpError(f"Two rows claim the op `{name}`: `{_names[name].schema}` and `{parsed}`.")
-            _names[name] = spec
-        _rows[spec.name] = spec
+        for taken in (name, *spec.aliases):
+            if taken in _names:
+                raise DuplicateOpError(
+                    f"Two rows claim the op `{taken}`: `{_names[taken].schema}` and `{spec.schema}`."
+                )
+            _names[taken] = spec
+        _rows[name] = spec
+        if overload_of is not None:
+            _overloads.setdefault(overload_of, []).append(spec)
         return fn
 
     return add
@@ -364,4 +384,4 @@ def rows() -> Iterator[OpSpec]:
 def overloads(name: str) -> tuple[OpSpec, ...]:
     """Returns the row of an op and then the rows that are other signatures of it, in the order to try them."""
     spec = _names[name]
-    return (spec, *(row for row in _rows.values() if row.overload_of == spec.name))
+    return (spec, *_overloads.get(spec.name, ()))

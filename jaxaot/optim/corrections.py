@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.tensor import Tensor
 
-_TOP: dict[str, Callable[..., Any]] = FUNCTIONS[""]
+_TOP: Mapping[str, Callable[..., Any]] = FUNCTIONS[""]
 
 
 def counted(parameter: Tensor) -> Tensor:

@@ -6,10 +6,10 @@ that takes time, to the leanest, which saves nothing that can be computed again.
 
 from __future__ import annotations
 
-import dataclasses
 import io
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._util import format_bytes, format_seconds
 from jaxaot.errors import BudgetError, MissingExtraError, PolicyError
 from jaxaot.ir.roofline import eqn_picoseconds
@@ -22,7 +22,7 @@ from jaxaot.plan.stages import JointGraph
 SHOWN_POLICIES = ("save_all", "min_cut", "save_matmuls", "save_nothing")
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Point:
     """One way to spend memory and time.
 
@@ -43,7 +43,7 @@ class Point:
     n_saved: int
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
+@immutable
 class Pareto:
     """Bytes against time over all budgets.
 

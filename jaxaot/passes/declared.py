@@ -7,10 +7,11 @@ order.
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from collections.abc import Callable, Collection
 from typing import Any
+
+from jaxaot._immutable import immutable
 
 Rewrite = Callable[[Any], Any]
 """A function from a ClosedJaxpr to one with the same inputs and outputs."""
@@ -38,7 +39,7 @@ class On(enum.Flag):
     LOWERED = WHOLE | KERNEL | SHARD
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Pass:
     """A pass that settings name, or a switch: a name among those of passes that says how a graph is compiled.
 

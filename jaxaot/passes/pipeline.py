@@ -15,6 +15,7 @@ from typing import Any
 
 import jax
 
+from jaxaot._immutable import immutable
 from jaxaot._logs import logger_of
 from jaxaot._placement import are_several
 from jaxaot.errors import CompilerError, GraphCheckError
@@ -51,7 +52,7 @@ declare(
 )
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class PassResult:
     """What one pass did.
 

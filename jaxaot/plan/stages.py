@@ -14,6 +14,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, assert_never
 
+from jaxaot._immutable import immutable
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import format_bytes
 from jaxaot.ir.regions import Region
@@ -72,7 +73,7 @@ def _sizes_of(graph: Any) -> str:
     return ", ".join(f"{n} {what}{'s' if n != 1 else ''}" for what, n in counts.items())
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Traced:
     """A function as a functional graph, with the plans that carry its calls: what `ja.trace` returns.
 
@@ -185,7 +186,7 @@ class Traced:
         return _flow.html_of(self)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class JointGraph:
     """The forward and the backward of a function in one graph: what `Traced.joint` returns.
 
@@ -306,7 +307,7 @@ class JointGraph:
         return _flow.html_of(self)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Partition:
     """A joint graph cut into a forward and a backward: what `JointGraph.partition` returns.
 
@@ -442,7 +443,7 @@ class Partition:
         return _flow.html_of(self)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Compiled:
     """A forward and a backward as executables on flat arrays: what `Partition.compile` returns.
 

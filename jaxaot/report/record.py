@@ -12,13 +12,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._versions import JAXAOT
 from jaxaot.errors import UsageError
 from jaxaot.report.page import fragment_of, page_of
 from jaxaot.report.text import report_text
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Line:
     """One equation of a graph.
 
@@ -43,7 +44,7 @@ class Line:
     is_recomputed: bool = False
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Graph:
     """A graph as it is printed.
 
@@ -60,7 +61,7 @@ class Graph:
     tail: str
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Value:
     """A value that crosses from the forward to the backward, or that both compute.
 
@@ -79,7 +80,7 @@ class Value:
     why: str = ""
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Memory:
     """The memory in use, equation by equation, estimated from shapes; all in bytes.
 
@@ -98,7 +99,7 @@ class Memory:
     peak: str
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Part:
     """A graph of the report with the backward that belongs to it.
 
@@ -121,7 +122,7 @@ class Part:
     memory: Memory | None = None
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Source:
     """Lines of a file of the user's that equations come from, with some around them.
 
@@ -134,7 +135,7 @@ class Source:
     lines: tuple[tuple[int, str], ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Section:
     """A further stage as text: the signature, the traced graph, the joint graph, ….
 
@@ -147,7 +148,7 @@ class Section:
     text: str
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
+@immutable
 class Report:
     """What became of a function: what `explain` returns.
 

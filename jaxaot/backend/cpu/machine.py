@@ -15,6 +15,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from jaxaot._immutable import immutable
+
 MIB = 1 << 20
 
 
@@ -30,7 +32,7 @@ def _glibc() -> tuple[int, ...] | None:
     return tuple(map(int, numbers)) if all(map(str.isdecimal, numbers)) else None
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class Machine:
     """Facts of a machine; sizes are in bytes, work in FLOPs, unless a name says otherwise.
 

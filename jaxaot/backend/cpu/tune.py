@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 
+from jaxaot._immutable import immutable
 from jaxaot._placement import are_several
 from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory.allocator import most_kept_bytes
@@ -34,7 +35,7 @@ _BODIES = {"scan": ("jaxpr",), "while": ("body_jaxpr",), "cond": ("branches",)}
 """The parameters that are bodies of their own, by primitive."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Tuned:
     """A graph as it is compiled.
 

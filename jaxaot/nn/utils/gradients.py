@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from jaxaot.errors import AutogradError, TensorTypeError
@@ -11,7 +11,7 @@ from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.tensor import Tensor
 from jaxaot.nn.on_tensors import parameters_of
 
-_TOP: dict[str, Callable[..., Any]] = FUNCTIONS[""]
+_TOP: Mapping[str, Callable[..., Any]] = FUNCTIONS[""]
 _norm: Callable[..., Tensor] = FUNCTIONS["linalg"]["vector_norm"]
 
 Parameters = Tensor | Iterable[Tensor]

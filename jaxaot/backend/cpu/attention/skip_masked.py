@@ -12,7 +12,6 @@ not zero if one of them is infinite.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 import operator
@@ -23,6 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import Literal, ShapedArray, make_literal
 from jaxaot._typing import Array, Atom, ClosedJaxpr, DTypeLike, Eqn, Primitive, Var
 from jaxaot.backend.cpu.analysis.blocks import Block, cut_in_blocks
@@ -72,7 +72,7 @@ class _NotUniform(Exception):
         self.field = field
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class _Uniform:
     """Columns outside that are all like one.
 
@@ -83,14 +83,14 @@ class _Uniform:
     column: Callable[[], Any]
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class _Same:
     """Truth values outside that are all the same."""
 
     value: bool
 
 
-@dataclasses.dataclass(frozen=True)
+@immutable
 class _Products:
     """Columns outside that are sums of matrix products, each times a column, and of a column.
 

@@ -12,7 +12,6 @@ that reads it.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Sequence, Set
 from functools import cached_property
 from typing import Any
@@ -21,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import Literal, ShapedArray, make_var
 from jaxaot._typing import Array, Atom, Aval, ClosedJaxpr, DTypeLike, Eqn, Var
 from jaxaot._util import OrderedSet
@@ -39,7 +39,7 @@ _MAX_TRIES = 8
 _PRODUCTS = (Kind.MATMUL, Kind.CONVOLUTION)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Shards:
     """A graph as two.
 

@@ -12,11 +12,11 @@ usually where the backward begins: nearly all that is in memory there crosses.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import DropVar, Literal, canonical_dtype
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Var
 from jaxaot._util import OrderedSet
@@ -34,7 +34,7 @@ _LONGEST_CHAIN = 8
 """How many equations are computed again to have one value less cross."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Subprogram:
     """One executable of several.
 
@@ -54,7 +54,7 @@ class Subprogram:
     last_read: tuple[int, ...]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Schedule:
     """All the subprograms of a graph.
 

@@ -8,13 +8,13 @@ late it is read, and needs memory all the while, unless it *waits*, see `delay.p
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter, deque
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
+from jaxaot._immutable import immutable
 from jaxaot._jax import Literal
 from jaxaot._typing import Eqn
 from jaxaot._util import OrderedSet
@@ -28,7 +28,7 @@ _NOT_IN_MEMORY = {"broadcast_in_dim", "iota"}
 _IN_PLACE = {"dynamic_update_slice", "scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max"}
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Temporaries:
     """The temporaries of some equations; all attributes are arrays with an element for each.
 
