@@ -34,7 +34,7 @@ from jax.extend.random import threefry2x32_p as threefry2x32_p
 from jax.extend.random import threefry_2x32 as threefry_2x32
 from jax.extend.random import threefry_prng_impl as threefry_prng_impl
 from jax.interpreters import ad, batching, mlir, partial_eval
-from jax.sharding import SingleDeviceSharding
+from jax.sharding import AxisType, SingleDeviceSharding
 from jax.typing import DTypeLike
 from jaxlib.mlir import ir
 
@@ -582,11 +582,12 @@ def filled_with_zeros(aval: Aval) -> tuple[list[Any], Any]:
 
 
 def is_plainly_placed(aval: Aval) -> bool:
-    """Returns whether an array's type says nothing of a mesh."""
+    """Returns whether an array's type does not say where it lies: it names no mesh, or one that XLA lays out."""
     sharding = getattr(aval, "sharding", None)
     if sharding is not None and sharding.mesh is empty_abstract_mesh:  # passes ask of every array; nothing varies here
         return True
-    return (sharding is None or sharding.mesh.empty) and not _varying(aval)
+    is_free = sharding is None or all(kind == AxisType.Auto for kind in sharding.mesh.axis_types)
+    return is_free and not _varying(aval)
 
 
 def scan_counts(scan: Any) -> tuple[int, int]:

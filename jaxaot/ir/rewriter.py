@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
-from jaxaot._jax import make_var
+from jaxaot._jax import is_plainly_placed, make_var
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Primitive, Var
 from jaxaot.ir.build import Drafts
 from jaxaot.ir.rewrite import reading, rebuild, substitute
@@ -98,7 +98,7 @@ class Rewriter:
         """
         steps, results, constants = self._drafts.placed(fn, self.read(atoms), self._eqn, **static)
         n = len(eqn.outvars)
-        if constants or any(a.aval != var.aval for a, var in zip(results[:n], eqn.outvars, strict=True)):
+        if constants or not all(map(_is_alike, results[:n], eqn.outvars)):
             self.keep(eqn)
             return None
         self.eqns += steps
@@ -147,3 +147,12 @@ class Rewriter:
     def graph(self) -> ClosedJaxpr:
         """Returns the graph as it was written."""
         return rebuild(self._closed, self.eqns, self.read(self._closed.jaxpr.outvars))
+
+
+def _is_alike(atom: Atom, var: Atom) -> bool:
+    """Returns whether two values are of one type, but for a mesh over which XLA divides values as it likes."""
+    a, b = atom.aval, var.aval
+    if a == b:
+        return True
+    is_free = is_plainly_placed(a) and is_plainly_placed(b)
+    return is_free and (a.shape, a.dtype, a.weak_type) == (b.shape, b.dtype, b.weak_type)
