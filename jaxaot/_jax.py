@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import itertools
 import pathlib
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -60,6 +62,14 @@ Atom: TypeAlias = jex.Var | jex.Literal
 Aval: TypeAlias = jax.core.AbstractValue
 Eqn: TypeAlias = jex.JaxprEqn
 jaxpr_as_fun = jex.jaxpr_as_fun
+
+
+def load(module: str) -> Any:
+    """Returns a module, loaded if it is not yet: what it computes then is part of no trace that is running."""
+    if module in sys.modules:
+        return sys.modules[module]
+    with jax.ensure_compile_time_eval():
+        return importlib.import_module(module)
 
 
 def make_jaxpr_object(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import jax
 
 from jaxaot import flow
 from jaxaot import settings as config
 from jaxaot._frames import without_own_frames
+from jaxaot._jax import load
 from jaxaot.buckets.policy import Given
 from jaxaot.errors import ArgumentError, TensorTypeError, UsageError
 from jaxaot.facade.iterated import read_iterators
@@ -21,11 +22,10 @@ from jaxaot.lower.costs import cut_options
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.sized import Dynamic
 from jaxaot.partition.budget import check_budget, parse_fit
-from jaxaot.partition.pareto import Pareto, trade_offs
 from jaxaot.partition.policies import get_policy
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.paths import Path
-from jaxaot.plan.stages import Partition, Traced, register_flow
+from jaxaot.plan.stages import Partition, Traced
 from jaxaot.report.record import Report
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import MAX_PROGRAMS, CompiledFunction
@@ -42,7 +42,8 @@ from jaxaot.tracer.trace import trace_call
 from jaxaot.transforms.functionalized import call_functionalized
 from jaxaot.validate.prove import prove_guards
 
-register_flow(flow)  # what `traced.joint()` and the methods of the other stages do
+if TYPE_CHECKING:
+    from jaxaot.partition.pareto import Pareto
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -382,7 +383,8 @@ def pareto(
     """
     settings = config.get()
     chosen = settings.policy if policy is None else policy
-    return trade_offs(trace(fn, *args, **kwargs).joint(), chosen, n=n, **cut_options(settings))
+    curve = load("jaxaot.partition.pareto")  # which nothing else needs
+    return curve.trade_offs(trace(fn, *args, **kwargs).joint(), chosen, n=n, **cut_options(settings))
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:

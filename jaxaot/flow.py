@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import settings as config
-from jaxaot._jax import jaxpr_as_fun
+from jaxaot._jax import jaxpr_as_fun, load
 from jaxaot._typing import Aval
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError
 from jaxaot.facade.cells import cell_kinds
@@ -26,7 +26,6 @@ from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.costs import cut_options
-from jaxaot.partition.partition import partition as partition_joint
 from jaxaot.partition.timeline import memory_timeline
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
@@ -147,7 +146,8 @@ def partition_of(joint: JointGraph, policy: Any, memory_budget: Any) -> Partitio
     settings = config.get()
     chosen = settings.policy if policy is None else policy
     budget = settings.memory_budget if memory_budget is None else memory_budget
-    return with_hooks(partition_joint(joint, chosen, budget, **cut_options(settings)))
+    cutting = load("jaxaot.partition.partition")  # a process that finds its cuts makes none
+    return with_hooks(cutting.partition(joint, chosen, budget, **cut_options(settings)))
 
 
 def with_hooks(partition: Partition) -> Partition:

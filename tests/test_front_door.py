@@ -125,3 +125,22 @@ def test_a_star_import_leaves_the_names_of_python_alone():
     assert "zeros" in scope and "Tensor" in scope
     taken = {name for name in scope if hasattr(builtins, name)} - {"__builtins__"}
     assert not taken
+
+
+FIRST = (
+    "jax.jit(jax.grad(ja.remat(f)))(w, x)",
+    "ja.jit(ja.value_and_grad(f))(w, x)",
+    "str(ja.remat(f).explain(w, x))",
+)
+
+
+@each("call", FIRST)
+def test_a_name_works_that_is_the_first_one_used(call):
+    """What it needs is loaded with it; here a policy looks at the memory of a cut, which is a later stage."""
+    code = (
+        "import jax, jax.numpy as jnp, jaxaot as ja\n"
+        "f = lambda w, x: (jnp.tanh(x @ w) * jax.nn.softmax(jnp.tanh(x @ w))).sum()\n"
+        f"w, x = jnp.ones((8, 8)), jnp.ones((8, 8))\n{call}"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert not done.returncode, done.stderr

@@ -12,9 +12,21 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from jaxaot._immutable import immutable
+from jaxaot._jax import load
 
 Rewrite = Callable[[Any], Any]
 """A function from a ClosedJaxpr to one with the same inputs and outputs."""
+
+
+class FromModule:
+    """A pass that has the name of its module, which is loaded when it first runs: no pass runs on graphs found made."""
+
+    def __init__(self, module: str):
+        """Names the module."""
+        self.__module__, self.__name__ = module, module.rpartition(".")[2]
+
+    def __call__(self, closed: Any) -> Any:
+        return getattr(load(self.__module__), self.__name__)(closed)
 
 
 class On(enum.Flag):

@@ -12,9 +12,10 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, assert_never
+from typing import Any, Protocol, assert_never, cast
 
 from jaxaot._immutable import immutable
+from jaxaot._jax import load
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import format_bytes
 from jaxaot.ir.regions import Region
@@ -58,13 +59,14 @@ class Flow(Protocol):
     def run_forward(self, compiled: Compiled, values: Sequence[Any], /) -> list[Any]: ...
 
 
-_flow: Flow
+class _OfFlow:
+    """Stands for the module `jaxaot.flow`, which is above this one: a stage is made before somebody takes the next."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(load("jaxaot.flow"), name)
 
 
-def register_flow(flow: Flow) -> None:
-    """Says what the methods of stages do; importing `jaxaot` calls this once."""
-    global _flow
-    _flow = flow
+_flow: Flow = cast("Any", _OfFlow())
 
 
 def _sizes_of(graph: Any) -> str:
