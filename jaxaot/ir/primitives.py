@@ -63,7 +63,7 @@ _TABLE: dict[Kind, str] = {
         """,
     Kind.TRANSCENDENTAL: """
         exp exp2 expm1 log log2 log1p tanh tan sin cos sinh cosh asin acos atan asinh acosh atanh atan2 erf erfc erf_inv
-        logistic pow cbrt lgamma digamma polygamma igamma igammac bessel_i0e bessel_i1e regularized_incomplete_beta
+        logistic pow cbrt lgamma digamma polygamma zeta igamma igammac bessel_i0e bessel_i1e regularized_incomplete_beta
         polynomial
         """,
     Kind.REDUCTION: """

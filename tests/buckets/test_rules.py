@@ -51,6 +51,7 @@ FUNCTIONS = {
     "igamma": lambda x: lax.igamma(x, lax.stop_gradient(x)) + lax.igammac(x, x * 2),
     "beta": lambda x: lax.betainc(lax.stop_gradient(x), lax.stop_gradient(x), x),
     "gamma": lambda x: lax.lgamma(x) + lax.digamma(x) + lax.polygamma(jnp.float32(1), x),
+    "zeta": lambda x: lax.zeta(jnp.float32(2.5), lax.stop_gradient(x * x + 1)),
     "bessel": lambda x: lax.bessel_i0e(x) + lax.bessel_i1e(x),
 }
 INTEGERS = {
