@@ -140,6 +140,6 @@ def _notes(found: dict[str, Any]) -> Iterator[str]:
     if _numbers(found["versions"]["jax"])[:2] == (0, 10):
         yield "jaxlib 0.10 has faults on CPU that jaxaot avoids and `jax.jit` does not: see docs/xla_faults.md"
     if len(found["devices"]) > 1:
-        yield "there are several CPU devices, so some passes for speed do not run: unset xla_force_host_platform_device_count"
+        yield "there are several CPU devices, so some passes for speed do not run: see docs/many_devices.md"
     if "--xla_cpu_multi_thread_eigen=false" in found["environment"].get("XLA_FLAGS", ""):
         yield "XLA_FLAGS keeps XLA on one core: products run on one thread"
