@@ -57,10 +57,11 @@ _lock = threading.RLock()
 class _Later:
     """Stands for what `dataclasses` reads in a class; that replaces it when somebody asks for it."""
 
-    def __init__(self, cls: Any, name: str):
-        self._cls, self._name = cls, name
+    def __init__(self, cls: type, name: str):
+        self._cls: Any = cls
+        self._name = name
 
-    def __get__(self, instance: object, owner: Any = None) -> Any:
+    def __get__(self, instance: object, owner: object = None) -> Any:
         with _lock:
             if isinstance(vars(self._cls)["__dataclass_fields__"], _Later):
                 dataclasses.dataclass(init=False, repr=False, eq=False, match_args=False)(self._cls)
@@ -73,10 +74,10 @@ class _Later:
 class _Signature:
     """The signature of a class, which `inspect` asks for; its objects, if they can be called, have another."""
 
-    def __init__(self, cls: Any):
-        self._cls = cls
+    def __init__(self, cls: type):
+        self._cls: Any = cls
 
-    def __get__(self, instance: object, owner: Any = None) -> inspect.Signature:
+    def __get__(self, instance: object, owner: object = None) -> inspect.Signature:
         if instance is not None or owner is not self._cls:
             raise AttributeError("__signature__")
         signature = inspect.signature(_initializer(self._cls))
@@ -119,7 +120,7 @@ def _refuse_to_delete(self: object, name: str) -> None:
     raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def _comparisons(cls: Any) -> dict[str, Any]:
+def _comparisons(cls: type) -> dict[str, Any]:
     def first_values(self: object) -> Any:
         nonlocal values
         names = [field.name for field in dataclasses.fields(cls) if field.compare]

@@ -18,7 +18,7 @@ class Form:
         """Notes how the function is made."""
         self._make, self._function = make, None
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: Any) -> Any:
         return self.made(*args, **kwargs)
 
     @property
@@ -61,7 +61,7 @@ class Functions(MutableMapping[str, Callable[..., Any]]):
             found = self._found[name] = found.made
         return found
 
-    def __setitem__(self, name: str, value: Any) -> None:
+    def __setitem__(self, name: str, value: Form | Callable[..., Any]) -> None:
         self._found[name] = value
 
     def __delitem__(self, name: str) -> None:

@@ -25,7 +25,7 @@ class FromModule:
         """Names the module."""
         self.__module__, self.__name__ = module, module.rpartition(".")[2]
 
-    def __call__(self, closed: Any) -> Any:
+    def __call__(self, closed: object) -> Any:
         return getattr(load(self.__module__), self.__name__)(closed)
 
 
