@@ -116,7 +116,7 @@ def by_hand(model: GPT, ids: np.ndarray, mesh: Any, keeps: bool = False) -> tupl
     def saves(primitive: Any, *_: object, **__: object) -> bool:
         return primitive.name not in ("sharding_constraint", "transpose")  # parameters are transposed too
 
-    def block_of(block: Block) -> Any:
+    def block_of(block: ja.nn.Module) -> Any:
         def run(params: Any, x: Any) -> Any:
             return ja.functionalize(lambda params, x: ja.func.functional_call(block, params, (x,)))(gather(params), x)
 
