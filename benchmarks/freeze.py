@@ -71,7 +71,7 @@ def _array(value: Any) -> Any:
 
 def _case(name: str, make: Callable[[Any], Any], *args: np.ndarray, n: int) -> Result:
     """Returns the times of a module that `make(library)` makes for jaxaot and for PyTorch, with weights in common."""
-    model = make(ja).eval()
+    model: Any = make(ja).eval()
     given = tuple(map(ja.tensor, args))
     state = {key: value.detach().numpy().copy() for key, value in model.state_dict().items()}
     frozen, compiled = ja.freeze(model, *given), ja.compile(model)
