@@ -74,7 +74,8 @@ def _case(name: str, make: Callable[[Any], Any], *args: np.ndarray, n: int) -> R
     model = make(ja).eval()
     given = tuple(map(ja.tensor, args))
     state = {key: value.detach().numpy().copy() for key, value in model.state_dict().items()}
-    frozen, compiled = ja.freeze(model, *given), ja.compile(model)
+    frozen: Any = ja.freeze(model, *given)
+    compiled: Any = ja.compile(model)
 
     def unfrozen() -> Any:
         with ja.no_grad():
