@@ -22,6 +22,7 @@ from jaxaot._typing import ArrayLike, Atom, ClosedJaxpr, Eqn
 from jaxaot._util import collector
 from jaxaot.errors import NotDifferentiableError
 from jaxaot.ir.block import Block, BlockFunction, block_function, shift_tag, unshifted
+from jaxaot.ir.reach import reached_inputs
 from jaxaot.ir.regions import open_regions
 from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal, Refill
@@ -89,7 +90,7 @@ def build_joint(
             *(Refill(i, name) for i, name in enumerate(refill_names)),
             *(Gradient(i) for i in inputs),
         ),
-        _zero_gradients(joint, len(flat.out_avals)),
+        _unused(flat, inputs, outputs, _zero_gradients(joint, len(flat.out_avals))),
         opened.regions,
         opened.names,
     )
@@ -247,6 +248,17 @@ def _require_floats(
             f"The joint graph cannot be built:\n{listed}\nOnly floats and complex numbers have gradients. Leave the "
             "others out, or convert them, for instance with `x.float()`."
         )
+
+
+def _unused(
+    flat: ClosedJaxpr, inputs: Sequence[int], outputs: Sequence[int], is_zero: Sequence[bool]
+) -> tuple[bool, ...]:
+    """Returns which of some gradients that are zero are of inputs that lead to no output: not those of `x.sign()`."""
+    if not any(is_zero):
+        return tuple(is_zero)
+    reached = reached_inputs(flat, by_floats=True)
+    leading = frozenset[int]().union(*(reached[i] for i in outputs))
+    return tuple(zero and i not in leading for zero, i in zip(is_zero, inputs, strict=True))
 
 
 _KEEPS_ZERO = ("broadcast_in_dim", "convert_element_type", "reshape", "pvary", "place_as")

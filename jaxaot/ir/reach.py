@@ -10,15 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax.numpy as jnp
+
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import variables
 
 
-def reached_inputs(closed: ClosedJaxpr) -> list[frozenset[int]]:
+def reached_inputs(closed: ClosedJaxpr, by_floats: bool = False) -> list[frozenset[int]]:
     """Returns, for each output of a ClosedJaxpr, the positions of the inputs that it depends on.
 
     { a b → c = sin a; d = mul b 2; return c d }       →       [{0}, {1}]
+
+    Args:
+      closed: The graph.
+      by_floats: Whether only paths through floats and complex numbers count: `x.sign()` leads on, `x > 0` does not.
     """
     jaxpr = inline(closed).jaxpr
     bits: dict[Any, int] = {var: 1 << i for i, var in enumerate(jaxpr.invars)}
@@ -29,7 +35,8 @@ def reached_inputs(closed: ClosedJaxpr) -> list[frozenset[int]]:
         for var in variables(eqn.invars):
             found |= bits.get(var, 0)
         if found:
-            bits.update(dict.fromkeys(eqn.outvars, found))
+            made = [var for var in eqn.outvars if not by_floats or jnp.issubdtype(var.aval.dtype, jnp.inexact)]
+            bits.update(dict.fromkeys(made, found))
     return [_positions(bits.get(atom, 0)) if set(variables([atom])) else frozenset() for atom in jaxpr.outvars]
 
 

@@ -200,7 +200,7 @@ class JointGraph:
       jaxpr: A ClosedJaxpr from (primals, cotangents) to (outputs, gradients).
       in_roles: What each input means: first the primals, then the cotangents.
       out_roles: What each output means: first the outputs, then contents of freed storages, then the gradients.
-      zero_gradients: For each gradient, whether it is zero whatever the inputs are.
+      zero_gradients: For each gradient, whether it is zero whatever the inputs are, as no path leads to the outputs.
       regions: The regions of the forward that `ja.checkpoint` and `jax.checkpoint` marked.
       names: The names that `checkpoint_name` gave in the forward.
       passed: What passes did to it, one line for each.

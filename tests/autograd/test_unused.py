@@ -32,6 +32,16 @@ PROGRAMS = {
 }
 
 
+FLAT = {
+    "ceil": lambda lib, x, w: x.ceil() * w,
+    "round and sign": lambda lib, x, w: x.round() + w.sign(),
+    "trunc": lambda lib, x, w: x.trunc().sum() + w.detach().sum(),
+    "comparison": lambda lib, x, w: (x > 1.5).float() * w,
+    "integers": lambda lib, x, w: x.int().to(lib.float32) * w.floor(),
+    "places": lambda lib, x, w: w[x.argsort()],
+}
+
+
 def leaves(lib):
     made = [lib.tensor([1.0, 2.0]), lib.tensor([3.0, 4.0]), lib.tensor([[1.0, 2.0], [3.0, 5.0]])]
     return [x.requires_grad_() for x in made]
@@ -114,3 +124,16 @@ def test_paths_of_a_graph():
 
     closed = jax.make_jaxpr(fn)(*[jnp.ones(2)] * 3)
     assert reached_inputs(closed) == [{0}, {0, 1}, set(), {1}, {0, 2}, set()]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", FLAT)
+def test_what_is_flat_everywhere_has_zeros_and_what_leads_nowhere_none(name):
+    def found(lib, within):
+        x, w = lib.tensor([1.4, 2.0]).requires_grad_(), lib.tensor([3.5, -4.0]).requires_grad_()
+        within(lambda x, w: FLAT[name](lib, x, w).sum())(x, w).backward()
+        return shown([x.grad, w.grad])
+
+    right = found(torch, EAGER)
+    assert found(ja, EAGER) == right
+    assert found(ja, ja.compile) == right
