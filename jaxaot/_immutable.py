@@ -121,13 +121,22 @@ def _refuse_to_delete(self: object, name: str) -> None:
 
 
 def _comparisons(cls: type) -> dict[str, Any]:
+    def getter(names: list[str]) -> Callable[[Any], Any]:
+        return operator.attrgetter(*names) if names else lambda self: ()
+
     def first_values(self: object) -> Any:
         nonlocal values
-        names = [field.name for field in dataclasses.fields(cls) if field.compare]
-        values = operator.attrgetter(*names) if names else lambda self: ()
+        values = getter([field.name for field in dataclasses.fields(cls) if field.compare])
         return values(self)
 
+    def first_hashed(self: object) -> Any:
+        nonlocal hashed
+        fields = dataclasses.fields(cls)
+        hashed = getter([field.name for field in fields if (field.compare if field.hash is None else field.hash)])
+        return hashed(self)
+
     values: Callable[[Any], Any] = first_values
+    hashed: Callable[[Any], Any] = first_hashed
 
     def __eq__(self: object, other: object) -> Any:
         if self is other:
@@ -135,6 +144,6 @@ def _comparisons(cls: type) -> dict[str, Any]:
         return values(self) == values(other) if type(self) is type(other) else NotImplemented
 
     def __hash__(self: object) -> int:
-        return hash(values(self))
+        return hash(hashed(self))
 
     return {"__eq__": __eq__, "__hash__": __hash__}

@@ -17,6 +17,7 @@ class Ours:
     a: int
     b: tuple = ()
     c: list = dataclasses.field(default_factory=list, compare=False, repr=False)
+    e: dict = dataclasses.field(default_factory=dict, hash=False, kw_only=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Theirs:
     a: int
     b: tuple = ()
     c: list = dataclasses.field(default_factory=list, compare=False, repr=False)
+    e: dict = dataclasses.field(default_factory=dict, hash=False, kw_only=True)
 
 
 @immutable(eq=False)

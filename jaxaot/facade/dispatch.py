@@ -77,6 +77,8 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     """
     if SUBCLASSES and holds_subclass(dynamic):
         return call_wrapper(call, spec, dynamic, static, generator)
+    if spec.draws is not None:
+        spec = spec.at(static)
     if state.dual is not None:
         return state.dual.call(spec, dynamic, static, generator)
     if state.trace is not None:
@@ -405,6 +407,8 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         raise ArgumentError(f"{spec.name}_(): argument 'self' must be Tensor, not {type(target).__name__}")
     if SUBCLASSES and holds_subclass(dynamic):
         return write_wrapper(call, call_inplace, lookup("copy"), spec, dynamic, static, generator)
+    if spec.draws is not None:
+        spec = spec.at(static)
     if state.dual is not None:
         return state.dual.call_inplace(spec, dynamic, static, generator)
     flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)

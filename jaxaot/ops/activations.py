@@ -218,7 +218,7 @@ def glu(input, dim):
 
 
 @register_op("rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
-    random=True, method=False, namespaces=("nn.functional",))  # fmt: skip
+    random=lambda lower, upper, training: training, method=False, namespaces=("nn.functional",))  # fmt: skip
 def rrelu(key, input, lower, upper, training):
     if lower > upper:
         raise ArgumentError("Lower bound should be less than or equal to the upper bound")

@@ -21,7 +21,7 @@ from jaxaot.ops.table import register_op
 @register_op(
     "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, "
     "bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
-    random=True,
+    random=lambda dropout_p, **_: 0 < dropout_p < 1,
     method=False,
     namespaces=("nn.functional",),
 )
@@ -127,7 +127,7 @@ def _extended(value: Array, more: Array) -> Array:
     "bool use_separate_proj_weight=False, Tensor? q_proj_weight=None, Tensor? k_proj_weight=None, "
     "Tensor? v_proj_weight=None, Tensor? static_k=None, Tensor? static_v=None, bool average_attn_weights=True, "
     "bool is_causal=False) -> (Tensor, Tensor)",
-    random=True,
+    random=lambda training, dropout_p, **_: training and 0 < dropout_p < 1,
     method=False,
     namespaces=("nn.functional",),
 )

@@ -1,6 +1,6 @@
-"""Dropout in all its forms. Rows that may drop elements are random ones: they always receive a key.
+"""Dropout in all its forms.
 
-Without training, or for p = 0, the result is the input; for p = 1 it is the input times zero.
+Without training, or for p = 0, the result is the input; for p = 1 it is the input times zero: nothing is drawn then.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ from jaxaot.errors import DtypeError, ShapeMismatchError, TensorError, TensorVal
 from jaxaot.ops.promotion import is_floating
 from jaxaot.ops.table import register_op
 
-DROPOUT: dict[str, Any] = {"random": True, "method": False, "inplace": True, "layout": "same"}
+DROPOUT: dict[str, Any] = {
+    "random": lambda p, training: training and 0 < p < 1,
+    "method": False,
+    "inplace": True,
+    "layout": "same",
+}
 ALPHA = 1.7580993408473766
 """Minus the least value of SELU: Klambauer et al., https://arxiv.org/abs/1706.02515"""
 
@@ -136,7 +141,8 @@ def _dropout_nd(key: Array, input: Array, p: float, training: bool, ndim: int) -
     return feature_dropout(key, input[None], p, training)[0]
 
 
-@register_op("native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", random=True, method=False)
+@register_op("native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
+    random=lambda p, train: train is not False, method=False)  # fmt: skip
 def native_dropout(key, input, p, train):
     """The result and the mask of what was kept."""
     if train is False or not input.size:

@@ -75,6 +75,7 @@ class OpSpec:
       has_method: Whether `Tensor.name` exists.
       is_function: Whether the namespaces hold a function form.
       is_random: Whether `fn` takes a PRNG key first.
+      draws: Takes the static values, by name, to whether a random row draws with them; None if it always does.
       is_inplace_only: Whether only `name_` exists for users, as for `fill_`.
       overwrites: Whether the result does not depend on the values of `self`, only on its shape and dtype.
       is_differentiable: Whether gradients flow through it.
@@ -103,6 +104,7 @@ class OpSpec:
     has_method: bool = True
     is_function: bool = True
     is_random: bool = False
+    draws: Callable[..., bool] | None = None
     is_inplace_only: bool = False
     overwrites: bool = False
     is_differentiable: bool = True
@@ -185,6 +187,16 @@ class OpSpec:
     def is_widened(self) -> bool:
         """Whether it is computed in float32 where it is given halves; see `ops/half_precision.py`."""
         return self.name in RANDOM_AND_WIDENED or not (self.is_random or self.name in AS_THEY_ARE)
+
+    def at(self, static: Sequence[Any]) -> OpSpec:
+        """Returns the row for some static values: one without a key if nothing is drawn, so that no stream moves."""
+        if self.draws is None or self.draws(**dict(zip((p.name for p in self.schema.static), static, strict=True))):
+            return self
+        return self._without_key
+
+    @functools.cached_property
+    def _without_key(self) -> OpSpec:
+        return dataclasses.replace(self, fn=functools.partial(self.fn, None), is_random=False, draws=None)
 
     @functools.cached_property
     def has_any(self) -> bool:
@@ -285,7 +297,7 @@ def register_op(
     out: bool | None = None,
     method: bool = True,
     function: bool = True,
-    random: bool = False,
+    random: bool | Callable[..., bool] = False,
     inplace_only: bool = False,
     overwrites: bool | None = None,
     differentiable: bool = True,
@@ -306,7 +318,8 @@ def register_op(
       out: Whether `out=` is derived; by default for ops that promote or live outside of `nn.functional` and `masked`.
       method: Whether it is a method of Tensor.
       function: Whether it has a function form.
-      random: Whether the function takes a PRNG key first.
+      random: Whether the function takes a PRNG key first. Or a function of the static values, by name, that says
+        whether one is drawn; where it is not, the function of the row is given None.
       inplace_only: Whether users only see `name_`.
       overwrites: Whether the result does not depend on the values of `self`; by default so for in-place-only rows.
       differentiable: Whether gradients flow through it.
@@ -333,7 +346,8 @@ def register_op(
             has_out=promote is not None or namespaces[0] not in WITHOUT_OUT if out is None else out,
             has_method=method and overload_of is None,
             is_function=function and not inplace_only and overload_of is None,
-            is_random=random,
+            is_random=bool(random),
+            draws=random if callable(random) else None,
             is_inplace_only=inplace_only,
             overwrites=inplace_only if overwrites is None else overwrites,
             is_differentiable=differentiable,

@@ -45,14 +45,14 @@ def sharing(tensors: list[Any]) -> list[int]:
     return [numbers.setdefault(id(tensor.untyped_storage()), len(numbers)) for tensor in tensors]
 
 
-def check_alike(expected: Any, actual: Any) -> None:
+def check_alike(expected: Any, actual: Any, rtol: float = 1e-5, atol: float = 1e-6) -> None:
     """Fails unless two runs let one observe the same."""
     (wanted, facts), (found, others) = observe(expected), observe(actual)
     assert facts == others
     assert sharing(wanted) == sharing(found)
     for one, other in zip(wanted, found, strict=True):
         one, other = one.detach().numpy(), other.detach().numpy()
-        np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(other, one, rtol=rtol, atol=atol)
 
 
 def check_program(name: str) -> None:

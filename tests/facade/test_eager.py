@@ -11,6 +11,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
+from tests.cases import each
 
 
 def n_compiles(fn) -> int:
@@ -207,3 +208,38 @@ def test_whole_powers_are_taken_modulo_the_range():
     wrapped = [(pow(x, y, 1 << 32) + (1 << 31)) % (1 << 32) - (1 << 31) for x, y in zip(bases, exponents, strict=True)]
     for fn in (ja.pow, ja.compile(ja.pow)):
         assert fn(ja.tensor(bases, dtype=ja.int32), ja.tensor(exponents, dtype=ja.int32)).tolist() == wrapped
+
+
+F = ja.nn.functional
+THREE = lambda x: (x, x, x)
+
+
+@each(
+    "call",
+    [
+        lambda x: F.dropout(x, 0.5, False),
+        lambda x: F.dropout(x, 0.0),
+        lambda x: F.dropout(x, 1.0),
+        lambda x: F.dropout(x.clone(), 0.5, False, inplace=True),
+        lambda x: F.alpha_dropout(x, 0.5, False),
+        lambda x: F.dropout2d(x, 0.5, False),
+        lambda x: ja.native_dropout(x, 0.5, False)[0],
+        lambda x: F.rrelu(x),
+        lambda x: F.scaled_dot_product_attention(*THREE(x)),
+        lambda x: ATTENTION(*THREE(x))[0],
+    ],
+)
+def test_what_draws_nothing_moves_no_stream(call):
+    """So a model that is evaluated between two steps does not change the second one."""
+    x = ja.ones(2, 2, 4, requires_grad=True)
+    before = ja.get_rng_state()
+    for run in (call, ja.compile(call)):
+        run(x).sum().backward()
+        assert ja.get_rng_state() == before
+    F.dropout(x, 0.5)
+    assert ja.get_rng_state() != before
+    with pytest.raises(errors.TensorValueError, match="between 0 and 1"):
+        F.dropout(x, 1.5, False)
+
+
+ATTENTION = ja.nn.MultiheadAttention(4, 2, dropout=0.1).eval()

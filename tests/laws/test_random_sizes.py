@@ -96,6 +96,11 @@ def make_program(seed):
     return fn, steps
 
 
+def tolerances(steps):
+    """Returns how far two programs may be apart: further where numbers of few bits are rounded."""
+    return {"rtol": 0.05, "atol": 0.02} if "halves" in steps else {"rtol": 1e-3, "atol": 1e-4}
+
+
 @pytest.mark.parametrize("seed", some(range(1, 240), 1))
 def test_random_programs(seed, monkeypatch):
     monkeypatch.setattr(room, "padded", padding_with(np.nan if seed % 2 else 1e8))
@@ -105,14 +110,14 @@ def test_random_programs(seed, monkeypatch):
     w = ja.tensor(rows(4, 4), requires_grad=True)
     for n in (13, 15) if seed % 3 else (20, 13, 15):
         make = lambda n=n: (ja.tensor(rows(n, 4), requires_grad=needs_grad), ja.tensor(rows(n)), w)
-        both(make, [w], rtol=1e-3, atol=1e-4)
+        both(make, [w], **tolerances(steps))
     assert both.compiled.n_programs <= 2, (steps, both.compiled._sizes.described())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(6, 2))
 def test_random_lengths_under_the_default(seed):
-    fn, _ = make_program(100 + seed)
+    fn, steps = make_program(100 + seed)
     both, w = Both(fn), ja.tensor(rows(4, 4), requires_grad=True)
     for n in np.random.default_rng(seed).integers(3, 13, 4):
-        both(lambda n=n: (ja.tensor(rows(int(n), 4)), ja.tensor(rows(int(n))), w), [w], rtol=1e-3, atol=1e-4)
+        both(lambda n=n: (ja.tensor(rows(int(n), 4)), ja.tensor(rows(int(n))), w), [w], **tolerances(steps))
