@@ -103,7 +103,14 @@ def test_known_faults_are_avoided_in_the_bodies_of_loops():
     assert is_right(ja.jit(in_a_loop)(*args), np.stack([right] * 3))
 
 
-@pytest.mark.parametrize("name", [name for name in AVOIDED if "alone" not in ROWS[name][0]])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if "extremes" in name else name  # has many equations
+        for name in AVOIDED
+        if "alone" not in ROWS[name][0]
+    ],
+)
 def test_faults_that_nothing_avoids_are_found(name, monkeypatch):
     for module in (executable, tune):
         monkeypatch.setattr(module, "repaired", lambda closed, *_, **__: closed)

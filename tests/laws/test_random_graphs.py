@@ -16,7 +16,7 @@ from jaxaot.lower.check import differences, evaluate
 from jaxaot.lower.executable import Executable
 from tests.laws import graphs
 
-N_QUICK = int(os.environ.get("JAXAOT_PROGRAMS", "100"))
+N_QUICK = int(os.environ.get("JAXAOT_PROGRAMS", "50"))
 CHUNK = 50
 CHUNKS = [pytest.param(start, marks=() if start < N_QUICK else pytest.mark.slow) for start in range(0, 20_000, CHUNK)]
 
