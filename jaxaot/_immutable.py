@@ -121,29 +121,31 @@ def _refuse_to_delete(self: object, name: str) -> None:
 
 
 def _comparisons(cls: type) -> dict[str, Any]:
-    def getter(names: list[str]) -> Callable[[Any], Any]:
-        return operator.attrgetter(*names) if names else lambda self: ()
+    def compared_at_first(self: object) -> Any:
+        nonlocal compared
+        compared = _reader(cls, lambda field: field.compare)
+        return compared(self)
 
-    def first_values(self: object) -> Any:
-        nonlocal values
-        values = getter([field.name for field in dataclasses.fields(cls) if field.compare])
-        return values(self)
-
-    def first_hashed(self: object) -> Any:
+    def hashed_at_first(self: object) -> Any:
         nonlocal hashed
-        fields = dataclasses.fields(cls)
-        hashed = getter([field.name for field in fields if (field.compare if field.hash is None else field.hash)])
+        hashed = _reader(cls, lambda field: field.compare if field.hash is None else bool(field.hash))
         return hashed(self)
 
-    values: Callable[[Any], Any] = first_values
-    hashed: Callable[[Any], Any] = first_hashed
+    compared: Callable[[Any], Any] = compared_at_first
+    hashed: Callable[[Any], Any] = hashed_at_first
 
     def __eq__(self: object, other: object) -> Any:
         if self is other:
             return True
-        return values(self) == values(other) if type(self) is type(other) else NotImplemented
+        return compared(self) == compared(other) if type(self) is type(other) else NotImplemented
 
     def __hash__(self: object) -> int:
         return hash(hashed(self))
 
     return {"__eq__": __eq__, "__hash__": __hash__}
+
+
+def _reader(cls: Any, is_read: Callable[[dataclasses.Field[Any]], bool]) -> Callable[[Any], Any]:
+    """Returns what reads some fields of an object."""
+    names = [field.name for field in dataclasses.fields(cls) if is_read(field)]
+    return operator.attrgetter(*names) if names else lambda self: ()

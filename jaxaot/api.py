@@ -14,6 +14,7 @@ from jaxaot._frames import without_own_frames
 from jaxaot._jax import load
 from jaxaot.buckets.policy import Given
 from jaxaot.errors import ArgumentError, TensorTypeError, UsageError
+from jaxaot.facade.bad_arguments import require_arguments
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import require_values
@@ -59,12 +60,14 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
       **kwargs: Example keyword arguments.
 
     Raises:
+      ArgumentError: If there are no arguments, and the function needs some.
       TraceError: If the function cannot be traced.
     """
     if isinstance(fn, SegmentedFunction):
         return fn.trace(*args, **kwargs)
     fn = fn.fn if isinstance(fn, CompiledFunction) else fn
     _require_function(fn, "ja.trace")
+    require_arguments(fn, args, kwargs, "ja.trace")
     try:
         return trace_call(fn, *read_iterators(args, kwargs))
     except Exception as error:
@@ -206,7 +209,7 @@ def _answer_options_of_pytorch(mode: str | None, options: Mapping[str, Any] | No
 
 def _require_function(fn: object, name: str) -> None:
     if not callable(fn):
-        rest = ", x" if name == "ja.trace" else ""
+        rest = ", x" if name in ("ja.trace", "ja.pareto") else ""
         raise TensorTypeError(
             f"`{name}` takes a function, and was given {fn!r}. Write `{name}(f{rest})` with the function itself, not "
             "what it returned."
@@ -323,6 +326,7 @@ def explain(
       **kwargs: Arguments that are passed by name.
 
     Raises:
+      ArgumentError: If there are no arguments, and the function needs some.
       UsageError: If it is given something else, or a policy for a function that has its own.
       TraceError: If the function cannot be traced.
     """
@@ -334,6 +338,7 @@ def explain(
             f"`ja.explain` takes a function and its arguments, and was given a {type(fn).__name__}. Write "
             "`print(ja.explain(f, x))`."
         )
+    require_arguments(fn, args, kwargs, "ja.explain")
     explained: Any = getattr(fn, "explain", None)
     if not _is_ours(fn, explained):
         return compile(fn, policy=policy, memory_budget=memory_budget).explain(*args, **kwargs)
@@ -377,10 +382,13 @@ def pareto(
       **kwargs: Its keyword arguments.
 
     Raises:
+      ArgumentError: If there are no arguments, and the function needs some.
       TraceError: If the function cannot be traced.
       NotDifferentiableError: If there is nothing to differentiate.
       PolicyError: If there is no such policy, or if what it says cannot be done.
     """
+    _require_function(fn, "ja.pareto")
+    require_arguments(fn, args, kwargs, "ja.pareto")
     settings = config.get()
     chosen = settings.policy if policy is None else policy
     curve = load("jaxaot.partition.pareto")  # which nothing else needs

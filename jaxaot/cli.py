@@ -209,6 +209,8 @@ def _load(name: str, what: str) -> tuple[Any, Callable[..., Any]]:
       UsageError: If there are none of these names.
     """
     module_name, _, function = name.partition(":")
+    if not module_name or not function:
+        raise UsageError(f"cannot {what} {name}: write MODULE:FUNCTION, such as `train:step`")
     sys.path.insert(0, "")
     try:
         module = importlib.import_module(module_name)

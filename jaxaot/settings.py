@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from jaxaot._immutable import immutable
-from jaxaot.errors import UnknownSettingError, UsageError
+from jaxaot.errors import ArgumentError, UnknownSettingError, UsageError
 
 
 @immutable
@@ -189,8 +189,22 @@ def get() -> Config:
     return _scoped.get() or _default
 
 
-def scoped(**settings: Any) -> contextlib.AbstractContextManager[Config]:
-    """Replaces settings inside a `with` block."""
+def _refuse_unnamed(called: str, positional: tuple[object, ...]) -> None:
+    if positional:
+        raise ArgumentError(
+            f"`ja.{called}` takes settings by name, and was given {positional[0]!r} without one. Write for instance "
+            f"`ja.{called}(policy='save_all')`; `ja.get_config()` shows them all."
+        )
+
+
+def scoped(*positional: object, **settings: Any) -> contextlib.AbstractContextManager[Config]:
+    """Replaces settings inside a `with` block.
+
+    Raises:
+      ArgumentError: If a value has no name.
+      UnknownSettingError: If there is no such setting.
+    """
+    _refuse_unnamed("config", positional)
     get().replace(**settings)  # so that what is wrong fails here, with or without `with`
     return _scoped_block(settings)
 
@@ -205,9 +219,15 @@ def _scoped_block(settings: dict[str, Any]) -> Iterator[Config]:
         _scoped.reset(token)
 
 
-def set_globally(**settings: Any) -> None:
-    """Replaces settings for the rest of the program, in every thread."""
+def set_globally(*positional: object, **settings: Any) -> None:
+    """Replaces settings for the rest of the program, in every thread.
+
+    Raises:
+      ArgumentError: If a value has no name.
+      UnknownSettingError: If there is no such setting.
+    """
     global _default
+    _refuse_unnamed("set_config", positional)
     _default = _note(_default.replace(**settings))
 
 

@@ -82,3 +82,12 @@ def test_classes_inherit_and_objects_may_be_equal_to_themselves_alone():
     assert Ours(1) == Ours(1) and one != Ours(1)
     with pytest.raises(AssertionError, match="it is checked"):
         Larger(1, d=0)
+
+
+def test_a_field_may_be_compared_and_have_no_hash():
+    @immutable
+    class Rates:
+        name: str
+        peaks: dict = dataclasses.field(default_factory=dict, hash=False)
+
+    assert hash(Rates("a", {"int8": 1})) == hash(Rates("a")) and Rates("a", {"int8": 1}) != Rates("a")

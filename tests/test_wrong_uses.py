@@ -1,5 +1,7 @@
 """Wrong uses that people try: each error says what was given, by the user's names, and what to write."""
 
+import jax
+import numpy as np
 import pytest
 
 import jaxaot as ja
@@ -10,6 +12,10 @@ F = ja.nn.functional
 
 def linear():
     return ja.nn.Linear(3, 4)
+
+
+def two(x, *more, y, z=1):
+    return x
 
 
 CASES = {
@@ -36,6 +42,33 @@ CASES = {
     "a word as a flag": (lambda: ja.config(validate_guards="yes"), r"`validate_guards` is True or False, and 'yes'"),
     "a number as a folder": (lambda: ja.config(cache_dir=3), r"`cache_dir` is the path of a folder"),
     "one pass": (lambda: ja.config(passes="cse"), r"`passes` is a tuple of passes: `passes=\('cse',\)`"),
+    "a setting without a name": (lambda: ja.config(3), r"settings by name, and was given 3.*`ja.config\(policy="),
+    "a setting for all without a name": (lambda: ja.set_config(3), r"`ja.set_config\(policy='save_all'\)`"),
+    "a word as a precision": (lambda: ja.autocast(dtype="float16x"), r"'float16x'` is not a dtype.*ja\.bfloat16"),
+    "an array to fill": (lambda: ja.nn.init.ones_(np.ones(3)), r"`ones_` writes into .* a numpy\.ndarray.*layer\.wei"),
+    "a norm as text": (lambda: ja.nn.utils.clip_grad_norm_([], "1"), r"`max_norm` is a number, and '1'.*`max_norm=1"),
+    "a bound as text": (lambda: ja.nn.utils.clip_grad_value_([], "1"), r"`clip_value` is a number, and '1'"),
+    "a fraction of steps": (
+        lambda: ja.linspace(0, 1, steps=2.5),
+        r"none of these arguments: int, int, steps=float\. Write one of:\n  linspace\(Any start, Any end, int steps",
+    ),
+    "explain without arguments": (lambda: ja.explain(two), r"`ja\.explain\(two, x, y=…\)`"),
+    "explain of a compiled one": (lambda: ja.explain(ja.compile(two)), r"`ja\.explain\(two, x, y=…\)`"),
+    "trace without arguments": (lambda: ja.trace(two), r"`ja\.trace\(two, x, y=…\)`"),
+    "pareto without arguments": (lambda: ja.pareto(two), r"`ja\.pareto\(two, x, y=…\)`"),
+    "profile without arguments": (lambda: ja.profile(two), r"`ja\.profile\(two, x, y=…\)`"),
+    "a module in jax.jit": (lambda: jax.jit(lambda m: 1)(linear()), r"`Linear`, a module on tensors.*`ja.compile"),
+    "a module in jax.grad": (lambda: jax.grad(lambda m: 1.0)(linear()), r"`ja\.func\.functional_call\(model"),
+    "a tensor as the start of narrow": (
+        lambda: ja.compile(lambda x, n: x.narrow(0, n, 1) * 2)(ja.ones(3), ja.tensor(1)),
+        r"(?s)Use as a Python index.*x\[:, n : n \+ 1\] = y",
+    ),
+    "bytes that are a number": (lambda: ja.ones(2).untyped_storage().fill_(0.5), r"expects int, but got float.*fill_"),
+    "a tensor as bytes": (lambda: ja.ones(2).untyped_storage().copy_(ja.ones(2)), r"not Tensor.*untyped_storage\(\)"),
+    "bytes of another size": (
+        lambda: ja.ones(2).untyped_storage().copy_(ja.ones(3).untyped_storage()),
+        r"self was 8 bytes but src was 12 bytes\. Write `.resize_\(12\)` first",
+    ),
     "torch.jit": (lambda: ja.jit.script(linear()), r"no `torch.jit`.*`ja.compile\(fn\)`"),
 }
 

@@ -1,8 +1,9 @@
-"""Arguments of functions of arrays that JAX cannot take: trees without an end, arrays without values."""
+"""Arguments that functions cannot be called with: none at all, trees without an end, arrays without values."""
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,10 +11,39 @@ import jax
 
 from jaxaot._jax import is_tracer
 from jaxaot._util import signature_of
-from jaxaot.errors import DeletedArrayError
+from jaxaot.errors import ArgumentError, DeletedArrayError
 
 _SAYS_JAX = ("Array has been deleted with shape=", "INVALID_ARGUMENT: Invalid buffer passed to Execute()")
 """The second is XLA's, which meets the array where JAX before 0.11 did not look."""
+
+
+def require_arguments(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> None:
+    """Raises if a function is given without the arguments it needs, as in `ja.explain(f)`.
+
+    Args:
+      fn: The function.
+      args: Its arguments.
+      kwargs: Its keyword arguments.
+      name: What was called with them, such as `"ja.explain"`.
+
+    Raises:
+      ArgumentError: If there are none, and it needs some.
+    """
+    signature = None if args or kwargs else signature_of(fn)
+    if signature is None:
+        return
+    missing = [
+        p.name if p.kind is not p.KEYWORD_ONLY else f"{p.name}=…"
+        for p in signature.parameters.values()
+        if p.default is inspect.Parameter.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    if missing:
+        called = getattr(fn, "__name__", "f")
+        called = called if called.isidentifier() else "f"
+        raise ArgumentError(
+            f"`{name}` was given a function without its arguments. They follow the function: "
+            f"`{name}({called}, {', '.join(missing)})`."
+        )
 
 
 @contextlib.contextmanager

@@ -273,10 +273,11 @@ def _first_that_fits(variants: Sequence[OpSpec], form: Callable[[OpSpec], Callab
                 if _public(parameter) in given
             ) and all(p.default is not REQUIRED or _public(p) in given for p in spec.schema.parameters):
                 return variant(*args, **kwargs)
-        shown = "\n  ".join(str(spec.schema) for spec in variants)
-        raise ArgumentError(
-            f"{variants[0].name}() takes none of these arguments together. Its signatures are:\n  {shown}"
-        )
+        name = variants[0].name
+        shown = "\n  ".join(str(spec.schema).replace(spec.name, name, 1) for spec in variants)
+        types = [type(value).__name__ for value in args]
+        types += [f"{key}={type(value).__name__}" for key, value in kwargs.items()]
+        raise ArgumentError(f"{name}() takes none of these arguments: {', '.join(types)}. Write one of:\n  {shown}")
 
     fn.__name__ = fn.__qualname__ = forms[0][1].__name__
     fn.__module__ = "jaxaot"
@@ -433,7 +434,11 @@ def _python_number(kind: type) -> Callable[[Tensor], Any]:
 def _index_number(self: Tensor) -> int:
     if self.numel() != 1 or not (is_integral(self.dtype) or is_bool(self.dtype)):
         raise TensorTypeError("only integer tensors of a single element can be converted to an index")
-    return int(self._concrete("Use as a Python index").reshape(()).item())
+    instead = (
+        "An index in brackets may be a tensor, with one program for all its values, which `narrow`, `range` and the "
+        "like are not:\n\n    y = x[:, n]\n    x[:, n : n + 1] = y\n\n"
+    )
+    return int(self._concrete("Use as a Python index", instead).reshape(()).item())
 
 
 def _iterate(self: Tensor) -> Any:

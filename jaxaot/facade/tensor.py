@@ -349,7 +349,7 @@ class Tensor(Bound):
     def __jax_array__(self) -> Array:
         return self.jax()
 
-    def _concrete(self, what: str) -> np.ndarray:
+    def _concrete(self, what: str, instead: str = "") -> np.ndarray:
         array = self._read()
         if type(array) is AbstractArray:
             refuse_value(what, self._layout.size, self._layout.dtype)
@@ -362,7 +362,7 @@ class Tensor(Bound):
                 return np.asarray(value)
             raise ConcretizationError(
                 f"{what} needs the value of a traced tensor of shape {list(self._layout.size)}, and while a function "
-                f"is traced there is none.\n\n    {user_line()}\n\n"
+                f"is traced there is none.\n\n    {user_line()}\n\n{instead}"
                 "Python cannot branch on values that are only known when the compiled graph runs. Compute with tensors:"
                 "\n\n    y = ja.where(x > 0, a, b)"
                 "\n    y = ja.cond(x.sum() > 0, true_fn, false_fn, (x,))"

@@ -6,11 +6,13 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
-from jaxaot.errors import DimError, TensorTypeError
+from jaxaot.errors import DimError, StorageSizeError, TensorTypeError
+from jaxaot.facade.grad import recording
 from jaxaot.facade.storage import Storage
-from jaxaot.facade.tensor import Tensor, wrap
+from jaxaot.facade.tensor import Tensor, wrap, wrap_array
 from jaxaot.tape.modes import state
 from jaxaot.views.layout import contiguous
 
@@ -33,9 +35,7 @@ class TypedStorage:
         return self._untyped
 
     def _elements(self) -> Tensor:
-        if state.trace is not None:
-            state.trace.adopt(self._untyped)
-        return wrap(self._untyped, contiguous((len(self),), self.dtype), 0, state.trace)
+        return _whole(self._untyped, self.dtype)
 
     def __len__(self) -> int:
         return self._untyped.nbytes() // self.dtype.itemsize
@@ -93,6 +93,46 @@ class TypedStorage:
 
     def __repr__(self) -> str:
         return f"TypedStorage({len(self)} of {self.dtype})"
+
+
+def fill_bytes(self: Storage, value: int) -> Storage:
+    """Does what `Storage.fill_` says."""
+    if not isinstance(value, (int, np.integer)):
+        raise TensorTypeError(
+            f"fill_ expects int, but got {type(value).__name__}: a storage is made of bytes. Write "
+            "`x.detach().fill_(value)` for numbers."
+        )
+    byte = np.full(self.dtype.itemsize, int(value) % 256, np.uint8)
+    number = byte.astype(bool)[0] if self.dtype == np.bool_ else byte.view(self.dtype)[0]
+    with recording(False):
+        _whole(self, self.dtype).copy_(wrap_array(jnp.asarray(number)))
+    return self
+
+
+def copy_bytes(self: Storage, source: Any) -> Storage:
+    """Does what `Storage.copy_` says."""
+    source = source.untyped() if isinstance(source, TypedStorage) else source
+    if not isinstance(source, Storage):
+        raise TensorTypeError(
+            f"copy_(): argument 'src' must be a storage, not {type(source).__name__}. Write "
+            "`source.untyped_storage()`, or copy numbers: `x.detach().copy_(source)`."
+        )
+    if source.nbytes() != self.nbytes():
+        raise StorageSizeError(
+            f"size does not match, self was {self.nbytes()} bytes but src was {source.nbytes()} bytes. Write "
+            f"`.resize_({source.nbytes()})` first."
+        )
+    if self.nbytes():
+        with recording(False):
+            _whole(self, self.dtype).copy_(_whole(source, self.dtype))
+    return self
+
+
+def _whole(storage: Storage, dtype: np.dtype) -> Tensor:
+    """Returns a tensor without a history that shows all of a storage."""
+    if state.trace is not None:
+        state.trace.adopt(storage)
+    return wrap(storage, contiguous((storage.nbytes() // dtype.itemsize,), dtype), 0, state.trace)
 
 
 def storage(self: Tensor) -> TypedStorage:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
 from jaxaot._util import show_only_own as _show_only_own
-from jaxaot.errors import TensorValueError
+from jaxaot.errors import TensorTypeError, TensorValueError
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.grad import recording
 from jaxaot.facade.methods import FUNCTIONS
@@ -18,9 +18,20 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _TOP: Mapping[str, Callable[..., Any]] = FUNCTIONS[""]
 
 
+def _as_what(value: object) -> str:
+    cls = type(value)
+    return f"a {cls.__name__}" if cls.__module__ == "builtins" else f"a {cls.__module__.split('.')[0]}.{cls.__name__}"
+
+
 def _unrecorded(fn: _F) -> _F:
     @functools.wraps(fn)
     def run(*args: object, **kwargs: Any) -> Any:
+        tensor = args[0] if args else kwargs.get("tensor")
+        if (args or "tensor" in kwargs) and not isinstance(tensor, Tensor):
+            raise TensorTypeError(
+                f"`{fn.__name__}` writes into a `ja.Tensor`, and was given {_as_what(tensor)}. Write "
+                f"`ja.nn.init.{fn.__name__}(ja.empty(3, 5))`, or pass a parameter, `layer.weight`."
+            )
         with recording(False):
             return fn(*args, **kwargs)
 
@@ -84,11 +95,13 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
     return tensor.fill_(val)
 
 
+@_unrecorded
 def ones_(tensor: Tensor) -> Tensor:
     """Fills a tensor with ones."""
     return constant_(tensor, 1.0)
 
 
+@_unrecorded
 def zeros_(tensor: Tensor) -> Tensor:
     """Fills a tensor with zeros."""
     return constant_(tensor, 0.0)

@@ -27,6 +27,16 @@ def missing_attribute(module: object, name: str) -> MissingNameError:
     return MissingNameError(f"'{cls}' object has no attribute '{name}'")
 
 
+def refuse_in_jax(module: object) -> None:
+    """Raises the error for a module that a function of JAX was given."""
+    cls = type(module).__name__
+    raise TensorValueError(
+        f"`{cls}`, a module on tensors, was passed to a function of JAX, such as `jax.jit`, `jax.grad` or an `init` of "
+        "optax. Compile what uses it by `ja.compile(step)`, and train it by `ja.optim`. Or pass its parameters: "
+        "`ja.func.functional_call(model, params, (x,))` in a function of `params`."
+    )
+
+
 def refuse_uninitialized(module: Any, what: str) -> None:
     """Raises if the `__init__` of `Module` has not run."""
     if module._parameters is None:

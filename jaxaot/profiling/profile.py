@@ -18,6 +18,7 @@ from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot._util import KeptWith, collector
 from jaxaot.api import trace
 from jaxaot.errors import ConcretizationError, NotDifferentiableError, UsageError
+from jaxaot.facade.bad_arguments import require_arguments
 from jaxaot.flow import array_arguments, parameters_of, with_hooks
 from jaxaot.ir.regions import open_regions
 from jaxaot.ir.rewrite import inline
@@ -91,7 +92,8 @@ def profile(
       **kwargs: Its keyword arguments.
 
     Raises:
-      ArgumentError: If there is no such target, or a size is no whole number.
+      ArgumentError: If there is no argument and the function needs one, there is no such target, or a size is no whole
+        number.
       ConcretizationError: If the function asks for a value, or the shape of a result depends on one.
       UsageError: If it does something besides computing, such as a callback, or computes a position that the integers
         of JAX do not hold.
@@ -100,6 +102,7 @@ def profile(
       BudgetError: If the budget cannot be read or met.
     """
     require_function(fn, "ja.profile")
+    require_arguments(fn, args, kwargs, "ja.profile")
     found = find_target(target)
     check_budget(memory_budget)
     if policy is not None:

@@ -114,8 +114,8 @@ def remat(
     again waits for the cotangents, so that XLA cannot compute it early. It works under every transformation of JAX,
     forward mode and derivatives of any order included.
 
-    On CPU XLA drops the barriers of a plain `jax.jit`, and with them the recomputation: jit the outermost function by
-    `ja.jit`. On GPU and TPU any `jax.jit` will do.
+    On CPU XLA drops the barriers of a plain `jax.jit` before JAX 0.11, and with them the recomputation: jit the
+    outermost function by `ja.jit`. On GPU and TPU any `jax.jit` will do.
 
     Where it is called inside of `ja.autograd.graph.saved_tensors_hooks`, what crosses is packed by these hooks;
     under `jax.jit` those count that are in force when JAX traces.

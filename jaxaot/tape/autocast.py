@@ -18,7 +18,7 @@ import numpy as np
 
 from jaxaot._immutable import immutable
 from jaxaot._typing import DTypeLike
-from jaxaot.errors import ArgumentError, DeviceTypeError
+from jaxaot.errors import ArgumentError, DeviceTypeError, DtypeError
 from jaxaot.tape.modes import state
 
 LOWER_DTYPES = (np.dtype(jnp.bfloat16), np.dtype(np.float16))
@@ -100,6 +100,13 @@ def _platform(device_type: Any) -> str:
     return _PLATFORMS[device_type]
 
 
+def _as_dtype(dtype: DTypeLike) -> np.dtype:
+    try:
+        return np.dtype(dtype)
+    except TypeError as error:
+        raise DtypeError(f"`{dtype!r}` is not a dtype; write for instance `dtype=ja.bfloat16`.") from error
+
+
 class autocast:
     """Inside, listed ops cast their operands: products to a lower precision, losses and the like to float32.
 
@@ -131,9 +138,10 @@ class autocast:
 
         Raises:
           DeviceTypeError: If there is no such kind of device.
+          DtypeError: If the dtype is none.
         """
         self._platform = _platform(device_type)
-        wanted = _current().of(self._platform).dtype if dtype is None else np.dtype(dtype)
+        wanted = _current().of(self._platform).dtype if dtype is None else _as_dtype(dtype)
         if enabled and wanted not in LOWER_DTYPES:
             warnings.warn(
                 f"In {self._platform.upper()} autocast, but the target dtype is not supported. Disabling autocast.\n"

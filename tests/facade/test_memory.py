@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import math
 
+import numpy as np
 import pytest
 
 import jaxaot as ja
@@ -185,6 +187,31 @@ def test_a_storage_is_a_row_of_numbers(way):
 
     numbers, after = [0, 1, 2, 3, 4, 5], [0, 10, 2, 4, 4, 5]
     assert run(way, fn) == [6, 6, 24, 4, 2, numbers, 24, after, after, True, "float32"]
+
+
+def fill_with_bytes(m):
+    x = m.ones(4, requires_grad=True)
+    y, part = x.exp(), m.arange(5)[1:3]
+    x.untyped_storage().fill_(0)
+    part.untyped_storage().fill_(300)
+    return [x, y, part, m.zeros(2, dtype=m.bool).untyped_storage().fill_(1).nbytes(), x._version]
+
+
+def copy_bytes(m):
+    x, seen, ints = m.zeros(2, 3).t(), m.zeros(4), m.arange(4, dtype=m.int32)
+    x.untyped_storage().copy_(m.arange(6.0).untyped_storage(), non_blocking=True)
+    seen.untyped_storage().copy_(ints.untyped_storage())
+    return [x, seen.view(m.int32), seen._version]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@each("fn", [fill_with_bytes, copy_bytes])
+def test_bytes_are_written_unseen_by_gradients_and_versions(fn, way):
+    shown = [part.tolist() if hasattr(part, "tolist") else part for part in run(way, fn)]
+    many = 0x2C2C2C2C2C2C2C2C if way == "torch" else 0x2C2C2C2C
+    filled = [[0] * 4, [np.float32(math.e)] * 4, [many] * 2, 2, 0]
+    expected = filled if fn is fill_with_bytes else [[[0, 3], [1, 4], [2, 5]], [0, 1, 2, 3], 0]
+    assert shown[1] == pytest.approx(expected[1], rel=1e-6) and [shown[0], *shown[2:]] == [expected[0], *expected[2:]]
 
 
 def test_a_storage_is_not_indexed_beyond_its_end():

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from jaxaot._absent import check_keywords
+from jaxaot._jax import refuse_values_of
 from jaxaot.errors import MissingNameError, TensorTypeError
 from jaxaot.facade.tensor import Tensor
 from jaxaot.nn import registry
@@ -415,3 +416,6 @@ class Module:
 
     def __repr__(self) -> str:
         return registry.module_repr(self)
+
+
+refuse_values_of(Module, registry.refuse_in_jax)

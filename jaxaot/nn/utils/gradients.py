@@ -33,6 +33,16 @@ def _listed(parameters: Parameters) -> list[Tensor]:
     return list(parameters) if of_module is None else of_module
 
 
+def _require_number(name: str, value: object) -> None:
+    """Raises unless a bound is a number or a tensor of one.
+
+    Raises:
+      TensorTypeError: If it is none.
+    """
+    if not hasattr(type(value), "__float__"):
+        raise TensorTypeError(f"`{name}` is a number, and {value!r} was given. Write for instance `{name}=1.0`.")
+
+
 def get_total_norm(
     tensors: Parameters, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
@@ -89,7 +99,13 @@ def clip_grad_norm_(
 
     Returns:
       The norm before.
+
+    Raises:
+      AutogradError: If the norm is not finite, and that is an error.
+      TensorTypeError: If a bound is no number, or there are no parameters to look at.
     """
+    _require_number("max_norm", max_norm)
+    _require_number("norm_type", norm_type)
     found = _listed(parameters)
     total = get_total_norm(_gradients(found), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(found, max_norm, total)
@@ -97,7 +113,12 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Parameters, clip_value: float, foreach: bool | None = None) -> None:
-    """Limits each element of the gradients to [-clip_value, clip_value], in place."""
+    """Limits each element of the gradients to [-clip_value, clip_value], in place.
+
+    Raises:
+      TensorTypeError: If the bound is no number.
+    """
+    _require_number("clip_value", clip_value)
     with recording(False):
         for gradient in _gradients(parameters):
             gradient.clamp_(-clip_value, clip_value)
