@@ -94,11 +94,10 @@ class SettingsChangedError(CompilerError):
 
     Types and precision were decided when it was traced. Trace and compile it again; `ja.compile` does so by itself.
 
-        x = ja.ones(3, requires_grad=True)
-        compiled = ja.trace(lambda x: x.sin(), x).joint().partition().compile()
+        step = ja.compile(lambda x: x.sin())
+        step(ja.ones(3))
         with jax.enable_x64(True):
-            compiled(x.jax())                   # SettingsChangedError
-        compiled(x.jax())
+            step(ja.ones(3))                    # no SettingsChangedError: another program is made
     """
 
 

@@ -24,7 +24,6 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
-from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.costs import cut_options
 from jaxaot.partition.timeline import memory_timeline
 from jaxaot.passes.pipeline import joint_passes, run_passes
@@ -169,11 +168,7 @@ def compiled_of(partition: Partition, backend: str) -> Compiled:
     """Returns the executables of a partition; see `Partition.compile`."""
     make = get_backend(backend)
     backward = prepare_backward(partition.backward, len(partition.plan.residuals))
-    made = make(prepare_forward(partition.forward), (), "forward"), make(backward, (), "backward")
-    for executable in made:
-        if hasattr(executable, "settings"):  # a backend of the user's may have none
-            executable.settings = jax_settings()
-    return Compiled(*made, partition)
+    return Compiled(make(prepare_forward(partition.forward), (), "forward"), make(backward, (), "backward"), partition)
 
 
 # -- stages that are called --------------------------------------------------------------------------------------------

@@ -194,7 +194,7 @@ def jit(
 def _not_torchs(name: str, advice: str) -> Callable[..., Any]:
     """Returns what stands for a function of `torch.jit`."""
 
-    def refuse(*_: Any, **__: Any) -> Any:
+    def refuse(*_: object, **__: object) -> Any:
         raise MissingNameError(f"`ja.jit` is `jax.jit` with passes, and no `torch.jit`: it has no `{name}`. {advice}")
 
     return refuse

@@ -197,7 +197,7 @@ def _refuse_unnamed(called: str, positional: tuple[object, ...]) -> None:
         )
 
 
-def scoped(*positional: object, **settings: Any) -> contextlib.AbstractContextManager[Config]:
+def scoped(*positional: object, **settings: object) -> contextlib.AbstractContextManager[Config]:
     """Replaces settings inside a `with` block.
 
     Raises:
@@ -219,7 +219,7 @@ def _scoped_block(settings: dict[str, Any]) -> Iterator[Config]:
         _scoped.reset(token)
 
 
-def set_globally(*positional: object, **settings: Any) -> None:
+def set_globally(*positional: object, **settings: object) -> None:
     """Replaces settings for the rest of the program, in every thread.
 
     Raises:

@@ -27,6 +27,7 @@ ELSEWHERE = {
     "UnprovedGuardsWarning": "takes longer than a test may",
     "MissingExtraError": "needs a Python without safetensors",
     "OffloadError": "needs a device that cannot keep values in the host's memory",
+    "SettingsChangedError": "`ja.compile` makes another program",
     "UntriedVersionWarning": "comes at the import; tests/test_versions.py",
 }
 """What its example does not raise here, and why; the example runs all the same."""

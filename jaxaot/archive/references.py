@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jaxaot._typing import Aval
 from jaxaot.archive.readers import Damaged, shown
 from jaxaot.archive.state import StatePlan, StateTensor
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
@@ -163,7 +164,7 @@ def _require(holds: bool, otherwise: str) -> None:
         raise Damaged(otherwise)
 
 
-def _require_in_range(plans: Any, limits: Mapping[str, int]) -> None:
+def _require_in_range(plans: object, limits: Mapping[str, int]) -> None:
     for plan in _parts(plans):
         for field, kinds in REFERENCES.get(type(plan), {}).items():
             for number, kind in _numbers(getattr(plan, field), kinds):
@@ -227,5 +228,5 @@ def _said(layout: Layout) -> tuple[Any, Any]:
     return tuple(layout.size), layout.dtype
 
 
-def _require_fits(layout: Layout, aval: Any, what: str) -> None:
+def _require_fits(layout: Layout, aval: Aval, what: str) -> None:
     _require(_said(layout) == (tuple(aval.shape), aval.dtype), f"{what} is {shown(aval)}, and not {_said(layout)}")

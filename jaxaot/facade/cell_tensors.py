@@ -53,7 +53,7 @@ class CellStorage(Storage):
 
     __slots__ = ("cell", "kind")
 
-    def __init__(self, cell: Any):
+    def __init__(self, cell: object):
         self.cell, self.kind = cell, kind_of_cell(cell)
         value = getattr(cell, self.kind.value_attribute)
         super().__init__(value, contiguous(value.shape, value.dtype))
@@ -83,7 +83,7 @@ class CellStorage(Storage):
     def is_shared(self, value: bool) -> None:
         pass
 
-    def _follow(self, known: Any, value: Any) -> None:
+    def _follow(self, known: Array, value: Array) -> None:
         """Takes over what others wrote into the cell.
 
         Raises:
@@ -105,7 +105,7 @@ _tensors: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary
 """Id of each cell → its tensor, which keeps the cell alive: the library may give the cell other metadata."""
 
 
-def tensor_at(cell: Any) -> Tensor | None:
+def tensor_at(cell: object) -> Tensor | None:
     """Returns the tensor of a cell; None if it has none yet."""
     kind = kind_of_cell(cell)
     metadata = getattr(cell, kind.metadata_attribute)
@@ -117,20 +117,20 @@ def tensor_at(cell: Any) -> Tensor | None:
     return tensor
 
 
-def _keep(cell: Any, tensor: Tensor) -> None:
+def _keep(cell: object, tensor: Tensor) -> None:
     kind = kind_of_cell(cell)
     metadata = CellMetadata(getattr(cell, kind.metadata_attribute))
     metadata.tensor = tensor
     object.__setattr__(cell, kind.metadata_attribute, metadata)
 
 
-def has_array(cell: Any) -> bool:
+def has_array(cell: object) -> bool:
     """Returns whether a cell holds one array, and no symbol."""
     value = getattr(cell, kind_of_cell(cell).value_attribute)
     return isinstance(value, jax.Array) and not is_tracer(value)
 
 
-def tensor_of(cell: Any) -> Tensor:
+def tensor_of(cell: object) -> Tensor:
     """Returns the tensor of a cell, a parameter.
 
     Raises:

@@ -135,7 +135,7 @@ def document(functions: Mapping[str, Functions], tensor: type, views: set[str]) 
             setattr(tensor, name, Method(name, form_of(fn, name, "torch.Tensor")))
 
 
-def _is_by_hand(name: str, fn: Any) -> bool:
+def _is_by_hand(name: str, fn: object) -> bool:
     is_public = not name.startswith("_") and isinstance(fn, types.FunctionType)
     return is_public and not hasattr(fn, "forms") and fn.__doc__ is not None
 

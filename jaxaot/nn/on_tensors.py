@@ -35,7 +35,7 @@ def on_tensors(call: Callable[..., Any]) -> Callable[..., Any]:
     """Returns the `__call__` of a class of modules, which takes tensors as well."""
 
     @functools.wraps(call)
-    def called(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def called(self: object, *args: object, **kwargs: object) -> Any:
         if _has_tensors(args) or (kwargs and _has_tensors(kwargs.values())):
             tensors = _tensors_for_call(self)
             if tensors is not None:
@@ -55,7 +55,7 @@ def _has_tensors(values: Iterable[Any]) -> bool:
     return False
 
 
-def _tensors_for_call(module: Any) -> dict[str, Tensor] | None:
+def _tensors_for_call(module: object) -> dict[str, Tensor] | None:
     """Returns name → tensor of the trained cells of a module; None if it is to be called with arrays.
 
     Raises:
@@ -80,7 +80,7 @@ def _tensors_for_call(module: Any) -> dict[str, Tensor] | None:
     return {".".join(map(str, path)): tensor_of(cell) for path, cell in trained}
 
 
-def _result(module: Any, tensors: Mapping[str, Tensor], args: Any, kwargs: Any) -> Any:
+def _result(module: object, tensors: Mapping[str, Tensor], args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     after: dict[str, Any] = dict(tensors)
     result = functional_call(module, after, args, kwargs)
     with no_grad():
@@ -90,7 +90,7 @@ def _result(module: Any, tensors: Mapping[str, Tensor], args: Any, kwargs: Any) 
     return result
 
 
-def parameters_of(given: Any) -> list[Tensor] | None:
+def parameters_of(given: object) -> list[Tensor] | None:
     """Returns the tensors of the trained cells of a module or a state, each once; None for anything else."""
     cell_kinds()
     kind = kind_of(given)
@@ -104,13 +104,13 @@ def parameters_of(given: Any) -> list[Tensor] | None:
     return list({id(cell): tensor_of(cell) for cell in cells}.values())
 
 
-def parameter_of(given: Any) -> Any:
+def parameter_of(given: object) -> Any:
     """Returns the tensor of a trained cell; anything else as it is."""
     is_trained = is_cell(given) and isinstance(given, kind_of_cell(given).trained_types)
     return tensor_of(given) if is_trained else given
 
 
-def _take_tensors(kind: CellKind, module: Any) -> None:
+def _take_tensors(kind: CellKind, module: object) -> None:
     """Has a module and those inside of it compute on tensors where they are called with them."""
     stack, seen = [module], set[int]()
     while stack:

@@ -183,7 +183,7 @@ class TapeWriter:
         return ""
 
 
-def _no_gradients(*_: Any) -> tuple[()]:
+def _no_gradients(*_: object) -> tuple[()]:
     """Returns the gradients of a call whose outputs require grad and that no gradient flows through."""
     return ()
 

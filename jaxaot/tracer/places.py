@@ -136,7 +136,7 @@ class Survey:
             else:
                 stack.extend(reversed(list(self._below(place))))
 
-    def _note_tensor(self, path: Path, cell: Any, tensor: Tensor) -> None:
+    def _note_tensor(self, path: Path, cell: object, tensor: Tensor) -> None:
         """Notes a cell whose value is that of a tensor."""
         self.tensors.append((path, cell, tensor))
         self.guards.append(PythonGuard(path, HasType(type(cell))))

@@ -21,7 +21,6 @@ from jaxaot.errors import EagerOnlyError, StaticArgumentError, TraceError, Unrea
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
 from jaxaot.facade.cell_tensors import NeedsTensors, tensor_of
 from jaxaot.facade.create import scalar_tensor
-from jaxaot.facade.generator import default_generator
 from jaxaot.facade.history import History
 from jaxaot.facade.iterated import is_iterator
 from jaxaot.facade.numbers import Numbers
@@ -36,9 +35,8 @@ from jaxaot.plan.facts import LoadsValue
 from jaxaot.plan.guards import GradGuard, HasType, IsTensor, PythonGuard, StaticInput
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.places import ArrayInput, PlacePlan
-from jaxaot.plan.rng import GeneratorUse, RngPlan
 from jaxaot.plan.stages import Traced
-from jaxaot.plan.world import AttributeWrite, BuiltConstant, OutsideObject, WorldWrite
+from jaxaot.plan.world import OutsideObject, WorldWrite
 from jaxaot.tape.modes import state
 from jaxaot.tracer.alias import Escapes, collect_escapes, no_aliases, plan_aliases
 from jaxaot.tracer.apart import HandlersApart
@@ -56,6 +54,7 @@ from jaxaot.tracer.arguments import (
 )
 from jaxaot.tracer.containers import PLAIN, is_plain
 from jaxaot.tracer.forward_mode import check_forward_mode
+from jaxaot.tracer.generators import generator_plan
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
 from jaxaot.tracer.guards import Reached, find_volatile, python_guards
 from jaxaot.tracer.hoist import hoist
@@ -512,7 +511,7 @@ def _finish(
     )
     events = Facts(starts, unread).events(trace, paths, storage_number, done)
     alias = _without_arguments(alias, starts, leaves)
-    rng, seeded = _generators(trace, starts)
+    rng, seeded = generator_plan(trace, starts)
     done = dataclasses.replace(done, writes=(*done.writes, *seeded))
     break_values = _break_values(trace, escapes, jaxpr)
     is_abstract = any(was["layout"].is_abstract for _, was in trace.storages.values())
@@ -634,33 +633,3 @@ def _tensor_inputs(leaves: Sequence[Any], trace: TraceState, paths: dict[int, Pa
             "Pass them as arguments, or keep them in an attribute, a list or a dict that the function reads."
         )
     return [tensor for tensor, _ in in_order(leaves, trace)]
-
-
-def _generators(trace: TraceState, starts: Sequence[tuple[Path, Any]]) -> tuple[RngPlan, tuple[WorldWrite, ...]]:
-    """Returns which generators were drawn from, and the writes to those that the function gave a seed.
-
-    Raises:
-      UnreachableTensorError: If no path leads to a generator that was there before.
-    """
-    used = dict.fromkeys([*trace.seeds, *trace.positions])
-    paths = find_paths(starts, {id(generator): generator for generator in used})
-    uses, writes = [], list[WorldWrite]()
-    for generator in used:
-        position, path = trace.position(generator), paths.get(id(generator))
-        is_default = generator is default_generator
-        if path is None and not is_default:
-            if position.seed is not None and generator not in trace.seeds:  # made by the function, as a rule
-                continue
-            raise UnreachableTensorError(
-                "The function drew from a generator that no path leads to. Pass it as an argument."
-            )
-        place = (("root", "default_generator"),) if path is None else path
-        uses.append(
-            GeneratorUse(
-                None if is_default else path, position.n if position.seed is None else 0, generator in trace.seeds
-            )
-        )
-        if position.seed is not None:
-            fields = {"seed_value": position.seed, "_stream_words": position.words, "_stream_offset": position.n}
-            writes += [AttributeWrite(place, name, BuiltConstant(value)) for name, value in fields.items()]
-    return RngPlan(tuple(sorted(uses, key=lambda use: not use.is_input))), tuple(writes)

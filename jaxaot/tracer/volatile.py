@@ -220,7 +220,7 @@ def _is_by_itself() -> bool:
     return False
 
 
-def _code_of(callback: Any) -> types.CodeType | None:
+def _code_of(callback: object) -> types.CodeType | None:
     fn = callback if hasattr(callback, "__func__") or hasattr(callback, "__code__") else type(callback).__call__
     return getattr(getattr(fn, "__func__", fn), "__code__", None)
 

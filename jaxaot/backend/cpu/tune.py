@@ -12,6 +12,7 @@ import jax
 
 from jaxaot._immutable import immutable
 from jaxaot._placement import are_several
+from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory.allocator import most_kept_bytes
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
@@ -79,7 +80,7 @@ class Tuned:
         return dict(options) if options else None
 
 
-def repaired(closed: Any, platform: str | None = None, keeps_barriers: bool = True, exact: bool = False) -> Any:
+def repaired(closed: ClosedJaxpr, platform: str | None = None, keeps_barriers: bool = True, exact: bool = False) -> Any:
     """Returns a graph that XLA compiles, in time and right, on a platform where it would not; itself elsewhere.
 
     Args:
@@ -95,7 +96,7 @@ def repaired(closed: Any, platform: str | None = None, keeps_barriers: bool = Tr
     return _respelled(cut_chains(held) if keeps_barriers else held, exact)
 
 
-def _respelled(closed: Any, exact: bool) -> Any:
+def _respelled(closed: ClosedJaxpr, exact: bool) -> ClosedJaxpr:
     """Returns a graph, its bodies too, without equations that XLA gets wrong, and with all roundings if they matter."""
     passed = avoid_faults(closed)
     passed = keep_rounding(passed) if exact else passed
@@ -157,7 +158,9 @@ def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results:
     return rebuild(closed, eqns, closed.jaxpr.outvars)
 
 
-def _with_tuned_parts(closed: Any, passes: Sequence[str], check: bool, results: list[PassResult]) -> Any:
+def _with_tuned_parts(
+    closed: ClosedJaxpr, passes: Sequence[str], check: bool, results: list[PassResult]
+) -> ClosedJaxpr:
     """Returns a graph in which what one device computes in a `shard_map` went through passes, and adds what some did.
 
     Args:
@@ -185,7 +188,7 @@ def _with_tuned_parts(closed: Any, passes: Sequence[str], check: bool, results: 
     return rebuild(closed, eqns, substitute(closed.jaxpr.outvars, named)) if named else closed
 
 
-def _tuned_part(eqn: Any, passes: Sequence[str], results: list[PassResult]) -> Any:
+def _tuned_part(eqn: Eqn, passes: Sequence[str], results: list[PassResult]) -> Any:
     """Returns the equations and results of a `shard_map` after passes; None if there is nothing to gain."""
     program = device_program(eqn)
     if program is None or not is_worth_tuning(program):
@@ -198,7 +201,7 @@ def _tuned_part(eqn: Any, passes: Sequence[str], results: list[PassResult]) -> A
     return made
 
 
-def _with_bodies(eqn: Any, changed: Callable[[Any, str], Any]) -> Any:
+def _with_bodies(eqn: Eqn, changed: Callable[[Any, str], Any]) -> Any:
     """Returns an equation with other bodies, itself if they are the same.
 
     Args:
@@ -215,12 +218,12 @@ def _with_bodies(eqn: Any, changed: Callable[[Any, str], Any]) -> Any:
     return eqn.replace(params={**eqn.params, **bodies}) if bodies else eqn
 
 
-def is_worth_tuning(closed: Any) -> bool:
+def is_worth_tuning(closed: ClosedJaxpr) -> bool:
     """Returns whether a graph, or a device in it, makes a value that is large enough for the passes to matter."""
     return _is_worth_tuning(closed.jaxpr, machine().cached_bytes)
 
 
-def _is_worth_tuning(jaxpr: Any, limit: int) -> bool:
+def _is_worth_tuning(jaxpr: Jaxpr, limit: int) -> bool:
     for eqn in jaxpr.eqns:
         if any(aval_bytes(var.aval) > limit for var in eqn.outvars):
             return True
@@ -229,13 +232,13 @@ def _is_worth_tuning(jaxpr: Any, limit: int) -> bool:
     return False
 
 
-def _n_by_eigen(jaxpr: Any) -> int:
+def _n_by_eigen(jaxpr: Jaxpr) -> int:
     """Returns how many convolutions a graph has, if they are large; none if most are small."""
     flops = list(_flops_of_convolutions(jaxpr))
     return len(flops) if sum(flops) >= machine().eigen_flops * len(flops) else 0
 
 
-def _flops_of_convolutions(jaxpr: Any) -> Iterator[int]:
+def _flops_of_convolutions(jaxpr: Jaxpr) -> Iterator[int]:
     """Yields the FLOPs of each convolution in a graph, and in the bodies of its loops and branches."""
     for eqn in jaxpr.eqns:
         if kind(eqn) is Kind.CONVOLUTION:
