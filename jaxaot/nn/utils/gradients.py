@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, SupportsFloat
 
 from jaxaot.errors import AutogradError, TensorTypeError
 from jaxaot.facade.grad import recording
@@ -39,7 +39,8 @@ def _require_number(name: str, value: object) -> None:
     Raises:
       TensorTypeError: If it is none.
     """
-    if not hasattr(type(value), "__float__"):
+    # code that calls `hasattr` may read any name of any object, so a function that does is compiled with more guards
+    if not isinstance(value, SupportsFloat):
         raise TensorTypeError(f"`{name}` is a number, and {value!r} was given. Write for instance `{name}=1.0`.")
 
 
