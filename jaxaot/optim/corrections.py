@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jaxaot.facade.methods import FUNCTIONS
+from jaxaot.facade.recorded_math import recording
 from jaxaot.facade.tensor import Tensor
 
 _TOP: Mapping[str, Callable[..., Any]] = FUNCTIONS[""]
+_log: Callable[[float], float] = recording(math.log)  # of betas that a schedule changes too
 
 
 def counted(parameter: Tensor) -> Tensor:
@@ -31,7 +33,7 @@ def bias_correction(beta: float, step: Tensor) -> Any:
     """Returns `1 - beta ** step`, without the loss of digits that comes of numbers near 1."""
     if beta == 0:
         return 1.0
-    return -(step * math.log(beta)).expm1()
+    return -(step * _log(beta)).expm1()
 
 
 def rectification(beta: float, step: Tensor) -> tuple[Tensor, float]:
@@ -40,7 +42,7 @@ def rectification(beta: float, step: Tensor) -> tuple[Tensor, float]:
     The first is `rho_inf - 2 t beta^t / (1 - beta^t)`, the difference of two numbers that are nearly the same. With
     `x = -t log(beta)` it is a constant and a multiple of `1 - x / (e^x - 1)`, whose series is taken for small x.
     """
-    rate = -math.log(beta)
+    rate = -_log(beta)
     at_infinity = 2 / (1 - beta) - 1
     x = step * rate
     square = x * x

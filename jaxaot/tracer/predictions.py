@@ -25,12 +25,16 @@ from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import (
     AttributeWrite,
     BuiltConstant,
+    BuiltObject,
     CellWrite,
     ComputedValue,
     ContentWrite,
     ContextWrite,
     DequeWrite,
     ItemWrite,
+    Made,
+    MadeMapping,
+    MadeSequence,
     MembersWrite,
     MetadataWrite,
     OutsideObject,
@@ -67,17 +71,17 @@ def changing_numbers(
         id(follow(roots, guard.path)) for guard in traced.call.python if isinstance(guard.condition, HasItems)
     }
     for write in traced.world.writes:
-        for path, value in _places(write):
-            place = place_of(path, roots)
+        for path, value in _inner_places(write, traced.world.made):
+            try:
+                place, before = place_of(path, roots), follow(roots, path)
+            except (AttributeError, LookupError, TypeError, ValueError):  # there was none
+                continue
+            if type(before) not in (int, float):
+                continue
             if path not in of_leaves and place not in guarded and place[0] not in containers:
                 continue
             if isinstance(value, BuiltConstant) and type(value.value) in (int, float):
-                try:
-                    before = follow(roots, path)
-                except (AttributeError, LookupError, TypeError, ValueError):  # there was none
-                    continue
-                if type(before) in (int, float):
-                    yield path
+                yield path
 
 
 def declared_numbers(traced: Traced, roots: Sequence[tuple[Path, Any]]) -> Iterator[Path]:
@@ -92,6 +96,16 @@ def declared_numbers(traced: Traced, roots: Sequence[tuple[Path, Any]]) -> Itera
             yield guard.path
 
 
+def is_in_shared(path: Path, traced: Traced, roots: Sequence[tuple[Path, Any]]) -> bool:
+    """Returns whether a number is in a tuple that is in several places, of which one alone would get another tuple."""
+    shared = set[Path]()
+    for guard in traced.call.python:
+        if isinstance(guard.condition, IsAlsoAt):
+            shared |= {guard.path, guard.condition.path}
+    holders = [path[:n] for n in range(2, len(path))]
+    return any(holder in shared and isinstance(follow(roots, holder), tuple) for holder in holders)
+
+
 def can_be_replaced(path: Path, roots: Sequence[tuple[Path, Any]]) -> bool:
     """Returns whether a symbol can stand where a path leads: not in a library, whose own code would meet it."""
     try:
@@ -100,7 +114,9 @@ def can_be_replaced(path: Path, roots: Sequence[tuple[Path, Any]]) -> bool:
         return False
     if isinstance(holder, (types.ModuleType, type)):
         return not is_foreign(holder.__name__ if isinstance(holder, types.ModuleType) else holder.__module__)
-    return path[-1][0] in ("closure", "global", "attr", "item", "key") and not isinstance(holder, tuple)
+    if isinstance(holder, tuple):  # another takes its place
+        return type(holder) is tuple and path[-1][0] == "item" and can_be_replaced(path[:-1], roots)
+    return path[-1][0] in ("closure", "global", "attr", "item", "key")
 
 
 def growing_lists(traced: Traced, roots: Sequence[tuple[Path, Any]]) -> Iterator[Path]:
@@ -143,6 +159,30 @@ def _places(write: WorldWrite) -> Iterator[tuple[Path, Value | None]]:
             return
         case _:
             assert_never(write)
+
+
+def _inner_places(write: WorldWrite, made: Sequence[Made]) -> Iterator[tuple[Path, Value | None]]:
+    """Yields the places of a write, and those of the items of a container that takes the place of another."""
+    for path, value in _places(write):
+        match made[value.number] if isinstance(value, BuiltObject) else value:
+            case MadeSequence(_, items):
+                found = [(("item", i), item) for i, item in enumerate(items)]
+            case MadeMapping(_, keys, items):
+                pairs = zip(keys, items, strict=True)
+                found = [(("item", key.value), item) for key, item in pairs if isinstance(key, BuiltConstant)]
+            case _:
+                found = [((), value)]
+        for step, item in found:
+            yield from _constants((*path, step) if step else path, item)
+
+
+def _constants(path: Path, value: Value | None) -> Iterator[tuple[Path, Value | None]]:
+    """Yields a value at a place, or those inside of it if it is a tuple of plain values."""
+    if isinstance(value, BuiltConstant) and type(value.value) is tuple:
+        for i, item in enumerate(value.value):
+            yield from _constants((*path, ("item", i)), BuiltConstant(item))
+    else:
+        yield path, value
 
 
 def without_numbers(
@@ -226,13 +266,24 @@ def predicts(symbolic: Traced, plain: Traced, roots: Sequence[tuple[Path, Any]])
     """
     values = numbers_of(symbolic.call.numbers, roots)
 
-    def settle(value: Value) -> Value:
-        if isinstance(value, OutsideObject):  # several paths may lead to it
-            return OutsideObject((("object", id(follow(roots, value.path))),))
-        return BuiltConstant(values[value.step]) if isinstance(value, ComputedValue) else value
-
     def settled(plan: WorldPlan) -> list[Any]:
-        found: list[Any] = [with_values(made, settle) for made in plan.made]
+        tuples: dict[int, BuiltConstant] = {}  # a tuple of plain values is a constant, the others are numbered anew
+
+        def settle(value: Value) -> Value:
+            if isinstance(value, OutsideObject):  # several paths may lead to it
+                return OutsideObject((("object", id(follow(roots, value.path))),))
+            if isinstance(value, BuiltObject):
+                return tuples.get(value.number) or BuiltObject(value.number - sum(n < value.number for n in tuples))
+            return BuiltConstant(values[value.step]) if isinstance(value, ComputedValue) else value
+
+        for i, made in reversed(list(enumerate(plan.made))):  # what is inside has a later number
+            items = (
+                [settle(item) for item in made.items] if isinstance(made, MadeSequence) and made.cls is tuple else []
+            )
+            constants = [item.value for item in items if isinstance(item, BuiltConstant)]
+            if items and len(constants) == len(items):
+                tuples[i] = BuiltConstant(tuple(constants))
+        found: list[Any] = [with_values(made, settle) for i, made in enumerate(plan.made) if i not in tuples]
         for write in plan.writes:
             places = [] if _changes_length(write, roots) else list(_places(with_values(write, settle)))
             found += [(*place_of(path, roots), value) for path, value in places if not _is_there(path, value, roots)]

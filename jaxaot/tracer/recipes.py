@@ -265,5 +265,7 @@ def _is_importable(fn: types.FunctionType) -> bool:
 
 
 def is_plain_tuple(value: object) -> bool:
-    """Returns whether a value is a tuple of plain values."""
-    return type(value) is tuple and all(isinstance(child, PLAIN) or is_plain_tuple(child) for child in value)
+    """Returns whether a value is a tuple of plain values, none of which stands for one of the call."""
+    if type(value) is not tuple:
+        return False
+    return all((isinstance(v, PLAIN) and type(v) not in STAND_INS) or is_plain_tuple(v) for v in value)

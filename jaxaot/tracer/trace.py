@@ -23,7 +23,7 @@ from jaxaot.facade.cell_tensors import NeedsTensors, tensor_of
 from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.history import History
 from jaxaot.facade.iterated import is_iterator
-from jaxaot.facade.numbers import Numbers
+from jaxaot.facade.numbers import Numbers, SymbolicNumber
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState, run_traced
 from jaxaot.ir.rewrite import drop_inputs, with_input_order
@@ -68,6 +68,7 @@ from jaxaot.tracer.predictions import (
     changing_numbers,
     declared_numbers,
     growing_lists,
+    is_in_shared,
     log_values,
     predicts,
     without_numbers,
@@ -164,7 +165,11 @@ def trace_call(
         if numbers is not None:
             of_leaves = leaf_paths((args, kwargs), in_tree)
             changing = (*changing_numbers(plain, starts, of_leaves), *declared_numbers(plain, starts))
-        chosen = [path for path in dict.fromkeys((*changing, *(numbers or ()))) if can_be_replaced(path, starts)]
+        chosen = [
+            path
+            for path in dict.fromkeys((*changing, *(numbers or ())))
+            if can_be_replaced(path, starts) and not is_in_shared(path, plain, starts)
+        ]
         lists = () if numbers is None else dict.fromkeys(growing_lists(plain, starts))
         if not (chosen or lists) or not plain.is_whole:
             return plain
@@ -211,6 +216,8 @@ def _symbolic_at_once(
             *changing_numbers(traced, starts, of_leaves), *declared_numbers(traced, starts),
             *growing_lists(traced, starts),
         )  # fmt: skip
+        if any(is_in_shared(path, traced, starts) for path in symbolic):
+            return None
         return None if further or how.numbers != symbolic else traced
     return None
 
@@ -272,7 +279,10 @@ def _trace(
                 given.append(leaf)
         of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else []
         for path in how.numbers:
-            symbol = trace.numbers.read(path, follow(roots(fn, args, kwargs), path))
+            value = follow(roots(fn, args, kwargs), path)
+            if type(value) is SymbolicNumber:  # another path leads there too
+                continue
+            symbol = trace.numbers.read(path, value)
             if path in of_leaves:
                 given[of_leaves.index(path)] = symbol
             else:

@@ -217,8 +217,13 @@ class World:
 
     def put_number(self, roots: Iterable[tuple[Path, Any]], path: Path, symbol: object) -> None:
         """Puts what stands for a number into the place that a path leads to; it is no change."""
+        outer = follow(roots, path[:-1])
+        if isinstance(outer, tuple):
+            i = path[-1][1]
+            self.put_number(roots, path[:-1], (*outer[:i], symbol, *outer[i + 1 :]))
+            return
         was = follow(roots, path)
-        holder, key, put = _place_of(follow(roots, path[:-1]), *path[-1])
+        holder, key, put = _place_of(outer, *path[-1])
         put(symbol)
         self.symbols[id(holder), key] = symbol
         self._put.append((functools.partial(follow, roots, path), symbol, functools.partial(put, was)))
@@ -307,7 +312,7 @@ class World:
     def put_back(self) -> bool:
         """Puts everything back, and returns whether anything was changed."""
         is_changed = sum([note.put_back() for note in self._notes]) > 0
-        for held, symbol, put in self._put:  # also into what is not noted, such as a library's object
+        for held, symbol, put in reversed(self._put):  # also into what is not noted, such as a library's object
             with contextlib.suppress(AttributeError, LookupError, TypeError, ValueError):
                 if held() is symbol:
                     put()

@@ -108,6 +108,28 @@ def test_a_schedule_runs_inside_a_compiled_function(case):
     np.testing.assert_allclose(found, expected[:10], rtol=1e-4)
 
 
+@pytest.mark.parametrize("case", ["one-cycle", "cyclic", "sequential"])
+def test_schedules_of_momentums_and_in_others_have_a_program_for_each_branch(case):
+    found = []
+    for is_compiled in (True, False):
+        w = ja.tensor([1.0, -2.0], requires_grad=True)
+        optimizer = ja.optim.AdamW([w], lr=0.1)
+        schedule = CASES[case](ja.optim.lr_scheduler, optimizer)
+
+        def step(optimizer=optimizer, schedule=schedule, w=w):
+            optimizer.zero_grad()
+            (w.square().sum() if hasattr(w, "grad") else w.sum()).backward()  # `hasattr` may read any name
+            optimizer.step()
+            schedule.step()
+
+        call = ja.compile(step) if is_compiled else step
+        found.append([(call(), w.tolist(), dict(optimizer.param_groups[0], params=0)) for _ in range(8)])
+        assert not is_compiled or call.cache_info().misses <= 3, call.explain_recompiles()
+    for (_, w, group), (_, other, other_group) in zip(*found, strict=True):
+        np.testing.assert_allclose(w, other, rtol=1e-5)
+        assert group == other_group
+
+
 def test_bad_uses_say_what_to_write():
     optimizer = ja.optim.SGD([ja.ones(1, requires_grad=True)])
     schedules = ja.optim.lr_scheduler

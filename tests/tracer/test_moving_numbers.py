@@ -310,3 +310,47 @@ def test_the_log_says_which_numbers_have_a_program_for_each_value(caplog):
     with caplog.at_level("INFO", "jaxaot.recompiles"):
         fn(ja.ones(1)), fn(ja.ones(1))
     assert "`fn` has a program for each value of `s.n`: TypeError" in caplog.text
+
+
+def test_numbers_in_containers_that_are_replaced_are_plain_numbers_afterwards():
+    s = SimpleNamespace(n=0, pair=(0, 1.5), of={"p": (0, (1, 2))}, rates=[0.5], kept=None)
+
+    def fn(x):
+        s.n += 1
+        s.pair = (s.n, s.pair[1] * 0.5)
+        a, (b, c) = s.of["p"]
+        s.of["p"] = (a + 1, (b * 2, c))
+        s.rates = [s.rates[0] * 2]
+        s.kept = [(s.n, "word"), (3, 4)]
+        return x * s.pair[1] + b
+
+    def kinds(value):
+        inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+        return type(value).__name__, *map(kinds, inside)
+
+    found, start = [], dict(vars(s))
+    call = ja.compile(fn)
+    for one in (call, fn):
+        vars(s).update(start, of={"p": (0, (1, 2))})
+        found.append([(one(ja.ones(1)).item(), repr(s), kinds(vars(s))) for _ in range(4)])
+    assert found[0] == found[1]
+    assert call.cache_info().misses == 2, call.explain_recompiles()  # `kept` is None at first
+
+
+def test_a_tuple_in_two_places_is_one_only_while_it_is():
+    s = SimpleNamespace()
+
+    def fn(x):
+        u, v = s.a
+        y = x * u + s.b[0]
+        s.a = (u + 1, v)
+        return y
+
+    def values(call):
+        for given in ((1, 1), (5, 5), (), (), (6, 9), (8, 8)):
+            if given:
+                s.a = (given[0], 2)
+                s.b = s.a if given[0] == given[1] else (given[1], 2)
+            yield call(ja.ones(1)).item()
+
+    assert list(values(ja.compile(fn))) == list(values(fn)) == [2, 10, 11, 12, 15, 16]
