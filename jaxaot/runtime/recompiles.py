@@ -20,7 +20,7 @@ _OF_FIXED_SIZES = "One program serves many sizes under `dynamic=None`, the defau
 """What to write where users asked for a program for each size."""
 
 _ADVICE = {
-    Kind.SHAPE: "`explain()` says why its sizes do not share a program. Pad it to a few sizes, for instance powers of two.",
+    Kind.SHAPE: "`explain()` says why its sizes share no program. Pad it to a few sizes, for instance powers of two.",
     Kind.DTYPE: "Convert it before the call.",
     Kind.LAYOUT: "Pass `.contiguous()` of it.",
     Kind.OFFSET: "Pass the whole tensor and the position as an index tensor, or a copy: `.clone()`.",

@@ -119,7 +119,12 @@ class TracedCall:
 
     @functools.cached_property
     def declared(self) -> tuple[Path, ...]:
-        """The paths of the symbolic numbers, if their holders say of all that they change; else none."""
+        """The paths of the symbolic numbers, if their holders say of all that they change; else none.
+
+        None either if the function may tell symbols from numbers: what it then does can depend on the size as well.
+        """
+        if self.traced.call.numbers.asks_for_types:
+            return ()
         paths = [step.path for step in self.traced.call.numbers.numbers if isinstance(step, ReadNumber)]
         return tuple(paths) if all(is_declared(path, self._starts) for path in paths) else ()
 
