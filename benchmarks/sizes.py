@@ -511,4 +511,5 @@ if __name__ == "__main__":
     N_LAYERS = options.layers
     for part in options.parts or PARTS:
         PARTS[part](options.steps, options.longest)
-    write_json(options.json, title="Sizes that change", sizes=ROWS)
+    title = "Sizes that change, functions of tensors" if options.parts == ["tensors"] else "Sizes that change"
+    write_json(options.json, title=title, sizes=ROWS)

@@ -59,6 +59,7 @@ class Numbers:
         self._known: dict[Any, SymbolicNumber] = {}
         self._facts: dict[Any, NumberFact] = {}
         self._inputs: list[NumberInput] = []
+        self.asks_for_types = False
 
     def read(self, path: Path, value: int | float) -> SymbolicNumber:
         """Returns what stands for a number that a path leads to."""
@@ -121,7 +122,7 @@ class Numbers:
 
     def plan(self) -> NumberPlan:
         """Returns what a call does."""
-        return NumberPlan(tuple(self._steps), tuple(self._facts.values()), tuple(self._inputs))
+        return NumberPlan(tuple(self._steps), tuple(self._facts.values()), tuple(self._inputs), self.asks_for_types)
 
 
 def plain_number(value: object) -> Any:

@@ -520,18 +520,15 @@ def _running_extreme(value: Array, axis: int, better: Callable[..., Any]) -> tup
     """Returns the running extreme and where it was last found; NaN stays once met."""
     need_real("cummax" if better is jnp.greater_equal else "cummin", value)
     positions = lax.broadcasted_iota(default_int(), value.shape, axis)
-
-    def later(left: Array, right: Array) -> Any:
-        (x, i), (y, j) = left, right
-        take = better(y, x)
-        if is_inexact(x.dtype):
-            take = (take & ~jnp.isnan(x)) | jnp.isnan(y)
-        return jnp.where(take, y, x), jnp.where(take, j, i)
-
-    constant = lax.stop_gradient(value)
     if value.shape[axis] == 0:
         return value, positions
-    _, found = jax.lax.associative_scan(later, (constant, positions), axis=axis)
+    constant = lax.stop_gradient(value)
+    numbers = constant.astype(jnp.int8) if constant.dtype == bool else constant
+    extreme = (lax.cummax if better is jnp.greater_equal else lax.cummin)(numbers, axis=axis)
+    is_new = numbers == extreme
+    if is_inexact(value.dtype):
+        is_new |= jnp.isnan(numbers)
+    found = lax.cummax(jnp.where(is_new, positions, 0), axis=axis)
     return jnp.take_along_axis(value, found, axis), found
 
 

@@ -71,11 +71,13 @@ class NumberPlan:
       numbers: Each step of the program.
       facts: What a call must have in common with the traced one.
       inputs: The numbers that are graph inputs, in their order.
+      asks_for_types: Whether the function may tell a symbol from a number: its code names `type`.
     """
 
     numbers: tuple[Number, ...] = ()
     facts: tuple[NumberFact, ...] = ()
     inputs: tuple[NumberInput, ...] = ()
+    asks_for_types: bool = False
 
     def text(self, step: int, name: Callable[[Path], str] = path_text) -> str:
         """Returns a number in the user's words, places by `name(path)`."""

@@ -143,7 +143,7 @@ class CompiledFunction(Generic[P, R]):
         self._takes_iterators = False
         self._is_volatile = False
         self._is_one_graph = is_one_graph
-        self._recompiles = Recompiles(getattr(fn, "__name__", type(fn).__name__), 2 * max_programs)
+        self._recompiles = Recompiles(getattr(fn, "__name__", type(fn).__name__), 2 * max_programs, sizes is None)
         functools.update_wrapper(self, fn, updated=())
         self.__signature__ = signature_of(fn)
 

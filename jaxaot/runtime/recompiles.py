@@ -16,8 +16,11 @@ MAX_FOR_ONE_REASON = 8
 _LOGGER = logger_of("recompiles")
 """Says of each program after the first why it was made."""
 
+_OF_FIXED_SIZES = "One program serves many sizes under `dynamic=None`, the default: leave `dynamic=False` out."
+"""What to write where users asked for a program for each size."""
+
 _ADVICE = {
-    Kind.SHAPE: "Pad it to a few sizes, for instance powers of two.",
+    Kind.SHAPE: "`explain()` says why its sizes share no program. Pad it to a few sizes, for instance powers of two.",
     Kind.DTYPE: "Convert it before the call.",
     Kind.LAYOUT: "Pass `.contiguous()` of it.",
     Kind.OFFSET: "Pass the whole tensor and the position as an index tensor, or a copy: `.clone()`.",
@@ -57,14 +60,15 @@ class RecompileList(list[Recompile]):
 class Recompiles:
     """What a function was compiled for, in order; holds none of the user's tensors."""
 
-    def __init__(self, name: str, most: int):
+    def __init__(self, name: str, most: int, are_sizes_fixed: bool):
         """Begins with nothing compiled.
 
         Args:
           name: Of the function, for warnings.
           most: How many calls are remembered.
+          are_sizes_fixed: Whether each size was to have a program of its own.
         """
-        self._name = name
+        self._name, self._are_sizes_fixed = name, are_sizes_fixed
         self._keys: deque[tuple[int, CallKey]] = deque(maxlen=most)
         self._n = 0
         self._returning: Counter[tuple[Kind, str]] = Counter()
@@ -83,10 +87,11 @@ class Recompiles:
             is_due = self._returning[kind, about] == MAX_FOR_ONE_REASON and (kind, about) not in self._warned
             if is_due and kind in _ADVICE:
                 self._warned.add((kind, about))
+                advice = _OF_FIXED_SIZES if kind is Kind.SHAPE and self._are_sizes_fixed else _ADVICE[kind]
                 text = next(reason.with_line for reason in reasons if (reason.kind, reason.about) == (kind, about))
                 warnings.warn(
                     f"`{self._name}` was compiled {self._n} times, {MAX_FOR_ONE_REASON} of them because of {about}: "
-                    f"the last time {text}. {_ADVICE[kind]} `explain_recompiles()` lists every reason.",
+                    f"the last time {text}. {advice} `explain_recompiles()` lists every reason.",
                     RecompileWarning,
                     stacklevel=5,
                 )

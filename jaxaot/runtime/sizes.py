@@ -27,7 +27,7 @@ from jaxaot.lower.families import CannotRunError, Family, Fit, Graph, Made, Plac
 from jaxaot.lower.sized import read_dims
 from jaxaot.passes.dce import dce
 from jaxaot.plan.difference import CallKey
-from jaxaot.plan.inputs import positions_of_values
+from jaxaot.plan.inputs import positions_of_ghosts, positions_of_values
 from jaxaot.plan.numbers import ReadNumber, is_declared
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import JointGraph, Partition, Traced
@@ -119,7 +119,12 @@ class TracedCall:
 
     @functools.cached_property
     def declared(self) -> tuple[Path, ...]:
-        """The paths of the symbolic numbers, if their holders say of all that they change; else none."""
+        """The paths of the symbolic numbers, if their holders say of all that they change; else none.
+
+        None either if the function may tell symbols from numbers: what it then does can depend on the size as well.
+        """
+        if self.traced.call.numbers.asks_for_types:
+            return ()
         paths = [step.path for step in self.traced.call.numbers.numbers if isinstance(step, ReadNumber)]
         return tuple(paths) if all(is_declared(path, self._starts) for path in paths) else ()
 
@@ -443,7 +448,9 @@ class Sizes:
         if call.traced.break_values:  # the segments before run on what is passed as it is
             return
         plan, names = call.traced.call, _leaf_owners(call)
-        ghosts = {ghost.storage for ghost in plan.ghosts}
+        again: dict[int, list[int]] = {}  # the same array once more, for another history
+        for position, ghost in zip(positions_of_ghosts(plan, call.traced.places), plan.ghosts, strict=True):
+            again.setdefault(ghost.storage, []).append(position)
         shown: dict[int, list[int]] = {}
         for i, tensor in enumerate(plan.tensors):
             shown.setdefault(tensor.storage, []).append(i)
@@ -455,13 +462,14 @@ class Sizes:
                 and storage.n_written is None
                 and storage.layout.is_dense
                 and storage.layout.numel
-                and number not in ghosts
                 and all(t.layout is storage.layout and t.offset == 0 for t in tensors)
                 and all(_is_whole(value) for value in values)
                 and not any(t.requires_grad and t.is_leaf and not t.is_argument for t in tensors)  # parameters
             ):
                 owners = [_owner(call.names, tensor.path) for tensor in tensors if tensor.is_argument]
-                yield _Array(storage.graph_input, values[0], owners[0] if owners else None, tuple(shown[number]))
+                owner = owners[0] if owners else None
+                for position in (storage.graph_input, *again.get(number, ())):
+                    yield _Array(position, values[0], owner, tuple(shown[number]))
         leaves = call.key.in_tree.flatten_up_to((call.args, call.kwargs)) if plan.values else []
         for i, value in zip(positions_of_values(plan, call.traced.places), plan.values, strict=True):
             if value.number_type is None and value.shape:

@@ -288,6 +288,7 @@ def _trace(
             else:
                 world.put_number(roots(fn, args, kwargs), path, symbol)
         if how.numbers:
+            trace.numbers.asks_for_types = world.names("type")
             world.put_recording()
         if trace.events is not None:
             for path, leaf, was in zip(leaf_paths((args, kwargs), in_tree), given, leaves, strict=True):

@@ -200,6 +200,10 @@ class World:
             if isinstance(value, types.FunctionType) and not is_foreign(value.__module__):
                 yield self.paths[id(value)], value
 
+    def names(self, variable: str) -> bool:
+        """Returns whether the code of one of these functions names a variable."""
+        return any(variable in code_names(fn.__code__).variables for _, fn in self.functions())
+
     def stand_in(self, path: Path, copy: dict[Any, Any] | list[Any] | deque[Any], original: object) -> None:
         """Notes a dict or list that the function is given in the place of one of the caller's."""
         self.paths[id(copy)] = path

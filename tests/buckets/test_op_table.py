@@ -25,12 +25,15 @@ pytestmark = pytest.mark.oracle
 
 SIZES = (13, 16, 15)
 BUCKET = 16
-FREE = ("linalg.eig", "linalg.svd", "svd", "empty", "new_empty", "pca", "linalg.lstsq")
-"""Signs or phases of results are open, or their values are not said."""
+FREE = ("linalg.eig", "linalg.svd", "svd", "empty", "new_empty", "pca", "linalg.lstsq", "linalg.ldl_factor")
+"""Signs or phases of results are open, their values are not said, or rounding decides where rows are repeated."""
 OPS = [
     op
     for op in opdb.in_scope()
-    if opdb.find(op) is not None and op.name not in opdb.RANDOM and not op.name.startswith(FREE)
+    if opdb.find(op) is not None
+    and op.name not in opdb.RANDOM
+    and not op.name.startswith(FREE)
+    and opdb.full_name(op) != "linalg.pinv.singular"
 ]
 NUMBERS = (int, float, complex, str, type(None), np.dtype)
 LARGEST = 1e6

@@ -45,6 +45,8 @@ ROWS = {
     "looked up": lambda x, y, w: F.embedding(y.argsort() % 4, w) + x,
     "one of each": lambda x, y, w: x * F.one_hot(y.argsort() % 4, 4).float(),
     "largest": lambda x, y, w: x * x.topk(3, 0)[0].sum(0).tanh(),
+    "extremes": lambda x, y, w: x.cummax(0)[0] - x.cummin(0)[0],
+    "centered": lambda x, y, w: x - x.detach().mean(0),
     "places": lambda x, y, w: x + ja.arange(x.shape[0])[:, None] / x.shape[0],
     "checkpointed": lambda x, y, w: ja.checkpoint(lambda h: (h @ w).tanh() + h.mean(0), x),
     "branches": lambda x, y, w: ja.cond(y[0] > 0, lambda h: h * 2, lambda h: h.cumsum(0) - 1, x),

@@ -149,6 +149,32 @@ def test_a_cache_with_a_capacity_and_a_length(nans):
     assert add.n_programs == 2  # of 12 rows, and of 16
 
 
+def test_a_function_that_tells_types_of_rates_apart_at_one_size():
+    def step(model, optimizer, x):
+        optimizer.zero_grad()
+        loss = model(x).pow(2).mean()
+        if type(optimizer.param_groups[0]["lr"]) is float and x.shape[0] == 14:
+            loss = loss * 3
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    outcomes = []
+    for call in (ja.compile(step, dynamic={"x": 0}), step):
+        ja.manual_seed(0)
+        model = nn.Linear(3, 2)
+        optimizer = ja.optim.SGD(model.parameters(), lr=0.1)
+        outcomes.append([call(model, optimizer, ja.tensor(rows(n, 3))) for n in (13, 15, 14)])
+    same(*outcomes)
+
+
+def test_a_tensor_that_is_first_read_without_its_gradient(nans):
+    both = Both(lambda x: (x - x.detach().mean(0)).softmax(0), dynamic={"x": 0})
+    for n in (13, 15):
+        both(lambda n=n: (ja.tensor(rows(n, 2), requires_grad=True),))
+    assert both.compiled.n_programs == 1
+
+
 def test_a_cache_that_grows(nans):
     def grow(cache, x):
         cache = ja.cat([cache, x])
