@@ -48,11 +48,21 @@ class Rewriter:
         """Whether anything stands for a variable of the graph."""
         return bool(self._replaced)
 
-    def equations(self) -> Iterator[Eqn]:
-        """Yields the equations of the graph; what is written takes the place of the one yielded last."""
-        for eqn in self._closed.jaxpr.eqns:
+    def equations(self, positions: Iterable[int] | None = None) -> Iterator[Eqn]:
+        """Yields the equations of the graph; what is written takes the place of the one yielded last.
+
+        Args:
+          positions: Where they are, for a pass that writes some alone; all of them if None.
+        """
+        eqns = self._closed.jaxpr.eqns
+        for eqn in eqns if positions is None else (eqns[i] for i in positions):
             self._eqn = eqn
             yield eqn
+
+    def take(self) -> list[Eqn]:
+        """Returns what was written since the last time, and takes it out of the graph."""
+        eqns, self.eqns = self.eqns, []
+        return eqns
 
     def read(self, atoms: Sequence[Atom]) -> list[Any]:
         """Returns the replacements of some atoms of the graph."""

@@ -106,3 +106,12 @@ def test_equations_like_another_and_of_a_primitive():
     check_graph(after)
     assert names(after) == ["slice", "exp", "slice", "exp", "concatenate"]
     same_values(closed, after, X)
+
+
+def test_equations_that_are_written_alone_are_taken_out():
+    closed = graph_of(lambda x: jnp.sin(x) + jnp.cos(x), X)
+    rewriter = Rewriter(closed)
+    (eqn,) = rewriter.equations([1])
+    rewriter.keep(eqn)
+    assert [made.primitive.name for made in rewriter.take()] == ["cos"]
+    assert rewriter.take() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
@@ -143,7 +144,14 @@ class Fields:
             if step.rows.result is not None and step.columns.result is None:
                 by_row[eqns[i].outvars[0]] = step.rows.result
         found: dict[int, AxisSplit] = {}
-        for i, eqn in enumerate(eqns):
+        pending = [i for var in by_row for i in self.graph.users.get(var, ())]
+        heapq.heapify(pending)
+        latest = -1
+        while pending:
+            i = heapq.heappop(pending)
+            if i == latest:
+                continue
+            latest, eqn = i, eqns[i]
             if i in self.steps or eqn.primitive.name not in {*ELEMENTWISE, *SHAPES, *REDUCTIONS}:
                 continue
             cut = next((var for var in variables(eqn.invars) if var in by_row), None)
@@ -153,6 +161,8 @@ class Fields:
             pairs = list(zip(eqn.invars, split.operands, strict=True))
             if all(by_row.get(v, axis) == axis for v, axis in pairs if not isinstance(v, Literal)):
                 found[i], by_row[eqn.outvars[0]] = split, split.result
+                for reader in self.graph.users.get(eqn.outvars[0], ()):
+                    heapq.heappush(pending, reader)
         wanted = {
             atom
             for i, step in self.steps.items()

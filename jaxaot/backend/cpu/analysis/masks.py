@@ -13,6 +13,9 @@ from jaxaot._typing import Atom, ClosedJaxpr
 from jaxaot.backend.cpu.analysis.fields import Graph
 from jaxaot.ir.constants import MAX_ELEMENTS, constant
 
+MAX_POSITIONS = 1 << 16
+"""The most elements of a constant of integers that is looked at: larger ones are data."""
+
 
 class Seed(NamedTuple):
     """An equation that masks.
@@ -31,10 +34,12 @@ class Seed(NamedTuple):
 
 
 def small_constants(closed: ClosedJaxpr) -> Iterator[tuple[Any, Any]]:
-    """Yields the constants of a ClosedJaxpr that may be masks, and their values."""
+    """Yields the constants of a ClosedJaxpr that may be masks, or positions that masks compare, and their values."""
     for var, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
-        is_mask = isinstance(var.aval, ShapedArray) and var.aval.dtype == bool and var.aval.size <= MAX_ELEMENTS
-        if is_mask and not is_tracer(value):
+        if not isinstance(var.aval, ShapedArray):
+            continue
+        most = {"b": MAX_ELEMENTS, "i": MAX_POSITIONS, "u": MAX_POSITIONS}.get(getattr(var.aval.dtype, "kind", ""), 0)
+        if var.aval.size <= most and not is_tracer(value):
             yield var, np.asarray(value)
 
 

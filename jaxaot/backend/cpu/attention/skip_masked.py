@@ -16,7 +16,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -55,7 +55,7 @@ def skip_masked(closed: ClosedJaxpr) -> ClosedJaxpr:
     integers.
     """
     search = _Search(dict(small_constants(closed)))
-    while (changed := search.with_one_less(closed)) is not None:
+    while (changed := search.with_fewer(closed)) is not None:
         closed = changed
     return closed
 
@@ -104,7 +104,7 @@ class _Products:
 
 
 class _Search:
-    """The masks of a graph, one after the other.
+    """The masks of a graph: all whose fields do not meet are written at once, the others in a further round.
 
     Attributes:
       known: The values of its small constants.
@@ -116,23 +116,28 @@ class _Search:
         self._all: list[Seed] | None = None  # those of the graph as it was given
         self._drafts = Drafts()
 
-    def with_one_less(self, closed: ClosedJaxpr) -> ClosedJaxpr | None:
-        """Returns the graph with one mask less whose field is computed as a whole, or None if none is left."""
+    def with_fewer(self, closed: ClosedJaxpr) -> ClosedJaxpr | None:
+        """Returns the graph with fewer masks whose fields are computed as a whole, or None if none can go."""
         graph = Graph(closed.jaxpr, self.known)
+        found = list(seeds(graph, 2 * machine().min_block_rows))
         if self._all is None:
-            self._all = list(seeds(graph, 2 * machine().min_block_rows))
-        for seed in seeds(graph, 2 * machine().min_block_rows):
-            if seed.result in self._tried:
+            self._all = found
+        merged = _Merged(closed)
+        for seed in found:
+            if seed.result in self._tried or merged.has(graph.makers.position[seed.result]):
                 continue
             self._tried.add(seed.result)
             for rows, columns in (seed.axes, seed.axes[::-1]):
-                changed = self._skipped(closed, graph, seed, rows, columns)
-                if changed is not None:
-                    return changed
-        return None
+                written = self._skipped(closed, graph, seed, rows, columns)
+                if written is None:
+                    continue
+                if not merged.add(written):
+                    self._tried.discard(seed.result)  # once more, in the graph that the others leave
+                break
+        return merged.graph()
 
-    def _skipped(self, closed: ClosedJaxpr, graph: Graph, seed: Seed, rows: int, columns: int) -> ClosedJaxpr | None:
-        """Returns the graph with the field of a mask in blocks; None if that is not possible, or does not pay."""
+    def _skipped(self, closed: ClosedJaxpr, graph: Graph, seed: Seed, rows: int, columns: int) -> _Written | None:
+        """Returns the field of a mask in blocks; None if that is not possible, or does not pay."""
         mask = seed.mask if rows == seed.axes[0] else np.swapaxes(seed.mask, 0, 1)
         for discarded in seed.discards:
             kept = (mask != discarded).reshape(*mask.shape[:2], -1).any(-1)
@@ -145,7 +150,7 @@ class _Search:
                 if blocks is None:
                     break
                 try:
-                    return _Blocked(closed, fields, blocks, mask.shape[1], self._drafts).rebuild()
+                    return _Blocked(closed, fields, blocks, mask.shape[1], self._drafts).written()
                 except _NotUniform as error:
                     if error.field is None or error.field in refused or len(refused) == MAX_REFUSED:
                         break
@@ -190,8 +195,56 @@ def _part_skipped(blocks: Sequence[Block], kept: np.ndarray) -> float:
     return 1 - sum(block.n_rows * block.n_columns for block in blocks) / kept.size
 
 
+class _Written(NamedTuple):
+    """The fields of one mask in blocks. All that other equations read has the name that it had.
+
+    Attributes:
+      instead: By position what stands in place of an equation.
+      before: By position what goes before an equation, of these or of others; at last what goes before the end.
+    """
+
+    instead: dict[int, list[Eqn]]
+    before: dict[int, list[Eqn]]
+
+
+class _Merged:
+    """A graph with the fields of several masks in blocks, none of which is computed in the blocks of two."""
+
+    def __init__(self, closed: ClosedJaxpr):
+        self._closed = closed
+        self._instead: dict[int, list[Eqn]] = {}
+        self._before: dict[int, list[Eqn]] = {}
+
+    def has(self, position: int) -> bool:
+        """Returns whether an equation is written already."""
+        return position in self._instead
+
+    def add(self, written: _Written) -> bool:
+        """Adds fields in blocks; returns False, and adds nothing, if an equation of theirs is written already."""
+        if not self._instead.keys().isdisjoint(written.instead):
+            return False
+        self._instead |= written.instead
+        for position, eqns in written.before.items():
+            self._before.setdefault(position, []).extend(eqns)
+        return True
+
+    def graph(self) -> ClosedJaxpr | None:
+        """Returns the graph, or None if nothing was added."""
+        if not self._instead:
+            return None
+        rewriter = Rewriter(self._closed)
+        for i, eqn in enumerate(rewriter.equations()):
+            rewriter.write(self._before.get(i, ()))
+            if i in self._instead:
+                rewriter.write(self._instead[i])
+            else:
+                rewriter.keep(eqn)
+        rewriter.write(self._before.get(len(self._closed.jaxpr.eqns), ()))
+        return dce(rewriter.graph())
+
+
 class _Blocked:
-    """Writes the graph with fields in blocks."""
+    """Writes the fields of a mask in blocks."""
 
     def __init__(self, closed: ClosedJaxpr, fields: Fields, blocks: Sequence[Block], n_columns: int, drafts: Drafts):
         """Wraps a graph; nothing is written yet.
@@ -211,24 +264,31 @@ class _Blocked:
         self._apart: dict[Any, Callable[[Any], None]] = {}  # what is not whole yet → what makes it so
         self._cut: dict[Any, Any] = {}
 
-    def rebuild(self) -> ClosedJaxpr:
-        """Returns the graph.
+    def written(self) -> _Written:
+        """Returns the fields in blocks.
 
         Raises:
           _NotUniform: If what is outside has to be known, and is not known by one column.
         """
-        for i, eqn in enumerate(self._rewriter.equations()):
-            if (step := self._fields.steps.get(i)) is not None:
+        fields, jaxpr = self._fields, self._closed.jaxpr
+        own = {*fields.steps, *fields.between}
+        made = [jaxpr.eqns[i].outvars[0] for i in own]
+        readers = {i for var in made for i in fields.graph.users.get(var, ())}
+        instead, before = {}, {}
+        for i in sorted(own | readers):
+            (eqn,) = self._rewriter.equations([i])
+            if (step := fields.steps.get(i)) is not None:
                 self._write(eqn, step)
-            elif i in self._fields.between:
-                self._write_rows(eqn, self._fields.between[i])
+            elif i in fields.between:
+                self._write_rows(eqn, fields.between[i])
             else:
                 for atom in eqn.invars:
                     self._whole(atom)
-                self._rewriter.keep(eqn)
-        for atom in self._closed.jaxpr.outvars:
+            (instead if i in own else before)[i] = self._rewriter.take()
+        for atom in jaxpr.outvars:
             self._whole(atom)
-        return dce(self._rewriter.graph())
+        before[len(jaxpr.eqns)] = self._rewriter.take()
+        return _Written(instead, before)
 
     def _write_rows(self, eqn: Eqn, split: AxisSplit) -> None:
         (target,) = eqn.outvars

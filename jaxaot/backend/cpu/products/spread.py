@@ -68,6 +68,7 @@ class _Growth:
     def __init__(self, jaxpr: Jaxpr, n_parts: int):
         self._jaxpr, self._n_parts = jaxpr, n_parts
         self._producer, self._readers = Makers(jaxpr).position, users(jaxpr.eqns)
+        self._known: dict[int, list[AxisSplit]] = {}
         self.splits: dict[int, AxisSplit] = {}
         self.axes: dict[Any, int] = {}
         self.seeds = {i for i, eqn in enumerate(jaxpr.eqns) if _is_seed(eqn)}
@@ -80,13 +81,18 @@ class _Growth:
     def _splits(self, i: int) -> list[AxisSplit]:
         """Returns the splits of an equation that agree with the axes chosen so far."""
         eqn = self._jaxpr.eqns[i]
-        which = kind(eqn)
-        if which > Kind.REDUCTION and which not in (Kind.MATMUL, Kind.GATHER):
-            return []
-        found = [split for split in splits(eqn) if self._fits(eqn, split)]
-        if which is Kind.MATMUL:  # one product of plain matrices runs on all cores anyway
-            found = [split for split in found if split.result is not None and None not in split.operands]
-        return found
+        return [split for split in self._all_splits(i) if self._fits(eqn, split)]
+
+    def _all_splits(self, i: int) -> list[AxisSplit]:
+        """Returns the splits of an equation along which parts may be made, whatever axes are chosen."""
+        if i not in self._known:
+            eqn = self._jaxpr.eqns[i]
+            which = kind(eqn)
+            found = splits(eqn) if which <= Kind.REDUCTION or which in (Kind.MATMUL, Kind.GATHER) else []
+            if which is Kind.MATMUL:  # one product of plain matrices runs on all cores anyway
+                found = [split for split in found if split.result is not None and None not in split.operands]
+            self._known[i] = found
+        return self._known[i]
 
     def _fits(self, eqn: Eqn, split: AxisSplit) -> bool:
         (target,) = eqn.outvars
@@ -108,9 +114,9 @@ class _Growth:
         pending = [(first, split)]
         while pending:
             i, split = pending.pop()
-            if i in self.splits or split not in self._splits(i):
-                continue
             eqn = self._jaxpr.eqns[i]
+            if i in self.splits or not self._fits(eqn, split):
+                continue
             self.splits[i] = split
             cut = [(v, axis) for v, axis in zip(eqn.invars, split.operands, strict=True) if axis is not None]
             cut += [(eqn.outvars[0], split.result)] if split.result is not None else []
@@ -119,7 +125,8 @@ class _Growth:
                 near = [self._producer[var]] if var in self._producer else []
                 for j in (*near, *self._readers.get(var, ())):
                     if j not in self.splits:
-                        pending += [(j, option) for option in self._splits(j)[::-1] if self._cuts(j, option, var)]
+                        options = (option for option in self._all_splits(j)[::-1] if self._cuts(j, option, var))
+                        pending += [(j, option) for option in options if self._fits(self._jaxpr.eqns[j], option)]
 
     def _cuts(self, i: int, split: AxisSplit, var: Atom) -> bool:
         """Returns whether a split of an equation cuts a variable."""

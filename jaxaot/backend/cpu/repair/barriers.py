@@ -9,8 +9,9 @@ in bodies that are merely called a barrier may stand if it may stand around them
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Container
 from typing import Any
 
 from jax.lax import optimization_barrier_p
@@ -28,12 +29,12 @@ MIN_SIDE = 32
 """A product of matrices that are narrower may become something else than a product."""
 
 
-def may_hold_barriers(eqn: Eqn, used: Collection[Any]) -> bool:
+def may_hold_barriers(eqn: Eqn, used: Container[Any]) -> bool:
     """Returns whether a barrier may stand in the bodies of an equation that stands where a barrier may.
 
     Args:
       eqn: The equation.
-      used: The values that its graph needs, see `needed`.
+      used: The values that its graph needs, see `Needed`.
     """
     name = eqn.primitive.name
     if name in ("scan", "while"):
@@ -41,13 +42,23 @@ def may_hold_barriers(eqn: Eqn, used: Collection[Any]) -> bool:
     return name in _LIKE_CALLS or is_call(eqn)
 
 
-def needed(jaxpr: Jaxpr) -> set[Any]:
-    """Returns the values that the outputs of a graph need."""
-    live = backward_slice(jaxpr, jaxpr.outvars)
-    return {var for i in live for var in variables(jaxpr.eqns[i].invars)} | set(variables(jaxpr.outvars))
+class Needed:
+    """The values that the outputs of a graph need, looked for once they are asked for: few graphs have loops."""
+
+    def __init__(self, jaxpr: Jaxpr):
+        self._jaxpr = jaxpr
+
+    def __contains__(self, var: object) -> bool:
+        return var in self._values
+
+    @functools.cached_property
+    def _values(self) -> set[Any]:
+        jaxpr = self._jaxpr
+        live = backward_slice(jaxpr, jaxpr.outvars)
+        return {var for i in live for var in variables(jaxpr.eqns[i].invars)} | set(variables(jaxpr.outvars))
 
 
-def _multiplies_each_round(loop: Any, used: Collection[Any]) -> bool:
+def _multiplies_each_round(loop: Any, used: Container[Any]) -> bool:
     """Returns whether each round of a loop computes a matrix product that depends on the round and is needed."""
     is_scan = loop.primitive.name == "scan"
     body = loop.params["jaxpr" if is_scan else "body_jaxpr"].jaxpr
@@ -86,14 +97,12 @@ def _has_product(jaxpr: Jaxpr) -> bool:
 
 def has_barriers(jaxpr: Jaxpr) -> bool:
     """Returns whether a barrier stands in a graph or in a body."""
-    for eqn in jaxpr.eqns:
-        if eqn.primitive is optimization_barrier_p:
-            return True
-        if eqn.primitive.name in CHECKPOINTS and _prevents_cse(eqn):
-            return True
-        if any(map(has_barriers, sub_jaxprs(eqn))):
-            return True
-    return False
+    return any(eqn.primitive is optimization_barrier_p or _has_inside(eqn) for eqn in jaxpr.eqns)
+
+
+def _has_inside(eqn: Eqn) -> bool:
+    """Returns whether a barrier stands in the bodies of an equation."""
+    return (eqn.primitive.name in CHECKPOINTS and _prevents_cse(eqn)) or any(map(has_barriers, sub_jaxprs(eqn)))
 
 
 def without_misplaced_barriers(closed: ClosedJaxpr) -> Any:
@@ -106,9 +115,9 @@ def without_misplaced_barriers(closed: ClosedJaxpr) -> Any:
 
 def _without(closed: ClosedJaxpr, may_stand: bool) -> Any:
     jaxpr = closed.jaxpr
-    if not has_barriers(jaxpr):
+    if not (any(map(_has_inside, jaxpr.eqns)) if may_stand else has_barriers(jaxpr)):
         return closed
-    used = needed(jaxpr)
+    used = Needed(jaxpr)
     replaced: dict[Any, Any] = {}
     eqns: list[Any] = []
     for eqn in jaxpr.eqns:

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 
 from jaxaot._jax import Literal
 from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
-from jaxaot.backend.cpu.repair.barriers import may_hold_barriers, needed, with_bodies
+from jaxaot.backend.cpu.repair.barriers import Needed, may_hold_barriers, with_bodies
 from jaxaot.backend.cpu.repair.separate_writes import WITH_BODIES
 from jaxaot.ir.build import barrier
 from jaxaot.ir.primitives import Kind, kind
@@ -45,7 +45,7 @@ def hold_extremes(closed: ClosedJaxpr, keeps_barriers: bool = True) -> ClosedJax
     jaxpr = closed.jaxpr
     if not keeps_barriers or not _has_comparisons(jaxpr):
         return closed
-    held, used = _compared_with_extremes(jaxpr), needed(jaxpr)
+    held, used = _compared_with_extremes(jaxpr), Needed(jaxpr)
     names: dict[Any, Any] = {}
     eqns: list[Any] = []
     for original in jaxpr.eqns:

@@ -23,7 +23,7 @@ from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Array, ClosedJaxpr, Eqn, Jaxpr
-from jaxaot.backend.cpu.repair.barriers import may_hold_barriers, needed, with_bodies
+from jaxaot.backend.cpu.repair.barriers import Needed, may_hold_barriers, with_bodies
 from jaxaot.ir.build import barrier, n_elements, traced
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import CHECKPOINTS, is_call, rebuild
@@ -55,7 +55,7 @@ def separate_writes(closed: ClosedJaxpr, keeps_barriers: bool = True) -> Any:
     jaxpr = closed.jaxpr
     if not _has_writes(jaxpr):
         return closed
-    conflicts, used = _Conflicts(jaxpr), needed(jaxpr)
+    conflicts, used = _Conflicts(jaxpr), Needed(jaxpr)
     eqns: list[Any] = []
     for position, eqn in enumerate(jaxpr.eqns):
         if eqn.primitive.name in WITH_BODIES or is_call(eqn):
@@ -130,10 +130,12 @@ class _Conflicts:
     def __init__(self, jaxpr: Jaxpr):
         self._jaxpr = jaxpr
         self._same: dict[Any, Any] = {}
+        written = {aval_bytes(eqn.invars[0].aval) for eqn in jaxpr.eqns if _is_write(eqn)}
         for eqn in jaxpr.eqns:
-            if kind(eqn) <= Kind.GATHER:
+            targets = [var for var in eqn.outvars if aval_bytes(var.aval) in written]
+            if targets and kind(eqn) <= Kind.GATHER:
                 for source in variables(eqn.invars):
-                    for target in eqn.outvars:
+                    for target in targets:
                         if _may_share(source.aval, target.aval):
                             self._join(source, target)
         self._bits: dict[Any, int] = {}  # by family that is written to: a bit of its own

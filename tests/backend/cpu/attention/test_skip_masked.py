@@ -2,6 +2,7 @@
 
 import random
 import re
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
 from jaxaot.backend.cpu.products.fold_transposes import fold_transposes
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.rewrite import inline
+from jaxaot.passes.dce import dce
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds, some
 
@@ -206,6 +208,31 @@ def test_more_than_two_blocks_have_to_save_what_their_kernels_take_to_compile(n_
     _, passed = assert_rewritten(lambda closed: skip_masked(lowered_cse(closed)), fn, *qkv(), rtol=1e-5)
     powers = (eqn.outvars[0].aval.shape for eqn in passed.jaxpr.eqns if eqn.primitive.name == "exp")
     assert {n_rows for n_rows, _ in powers} == sizes
+
+
+@pytest.mark.parametrize("n_layers", [1, 4])
+def test_layers_are_written_in_one_rebuild(n_layers, monkeypatch):
+    """The whole graph is gone through as often for four layers as for one."""
+    rebuilt = []
+    monkeypatch.setattr(sys.modules[skip_masked.__module__], "dce", lambda graph: rebuilt.append(0) or dce(graph))
+
+    def fn(q, k, v):
+        for _ in range(n_layers):
+            q = attention(q, k, v, MASKS["causal"](*rows_and_columns()))
+        return q
+
+    assert skipped(with_gradients(fn), *qkv(), rtol=1e-4) < 0.85
+    assert len(rebuilt) == 1
+
+
+def test_masks_of_layers_differ_and_compare_positions_from_outside():
+    i, j = rows_and_columns()
+
+    def fn(q, k, v):
+        mixed = attention(q, k, v, i >= j)
+        return attention(mixed, k, v, (i >= j) & (i - j < 6))
+
+    assert skipped(with_gradients(fn), *qkv(), rtol=1e-4) < 0.6
 
 
 def dropped(scores):
