@@ -62,7 +62,9 @@ def matmul_values(self: Array, other: Array, alpha: Any = None) -> Array:
             raise ShapeMismatchError(f"size mismatch, got input ({_text(self.shape)}), vec ({other.shape[0]})")
         left = self.shape[-2:] if self.ndim > 1 else (1, *self.shape)
         raise ShapeMismatchError(
-            f"mat1 and mat2 shapes cannot be multiplied ({_text(left)} and {_text(other.shape[-2:])})"
+            f"mat1 and mat2 shapes cannot be multiplied ({_text(left)} and {_text(other.shape[-2:])}). The last size "
+            f"of the first, {self.shape[-1]}, has to be the size before the last of the second, {inner}"
+            + (": `a @ b.mT`." if other.shape[-1] == self.shape[-1] else ".")
         )
     broadcast_shapes(self.shape[:-2], other.shape[:-2])
     if alpha is None:
