@@ -216,7 +216,7 @@ def test_integers_have_no_gradient():
         (lambda: ja.optim.from_optax([ja.ones(2)], None), errors.TensorTypeError, "takes a transformation of optax"),
         (lambda: ja.optim.lr_scheduler.StepLR(None, 3), errors.TensorTypeError, "Write `StepLR(optimizer, …)`"),
         (lambda: ja.manual_seed("abc"), errors.TensorTypeError, "a seed is an int, and 'abc' was given"),
-        (lambda: ja.checkpoint(3, ja.ones(1)), errors.TensorTypeError, "Write `ja.checkpoint(fn, x)`"),
+        (lambda: ja.checkpoint(3, ja.ones(1)), errors.TensorTypeError, "Write `ja.checkpoint(f, x)`"),
         (lambda: ja.zeros(2, device="tpu"), errors.TensorTypeError, 'pip install "jax[tpu]"'),
         (lambda: ja.zeros(2, device=0.5), errors.TensorTypeError, "a device is named by a string"),
     ],
@@ -426,6 +426,17 @@ BAD_USES = {
     "no function to compile": (TypeError, lambda: ja.compile(3), "`ja.compile` takes a function"),  # pyright: ignore
     "no function to trace": (TypeError, lambda: ja.trace(None), "`ja.trace` takes a function"),  # pyright: ignore
     "no function to jit": (TypeError, lambda: ja.jit(3), "`ja.jit` takes a function"),  # pyright: ignore
+    "no function to map": (TypeError, lambda: ja.func.vmap(3), "`ja.func.vmap` takes a function"),  # pyright: ignore
+    "no function to differentiate": (TypeError, lambda: ja.func.grad(X), "`ja.func.grad(f)` with the function"),  # pyright: ignore
+    "no function of a Jacobian": (TypeError, lambda: ja.func.jacrev(X), "`ja.func.jacrev(f)`"),  # pyright: ignore
+    "no function of a vjp": (TypeError, lambda: ja.func.vjp(X, X), "`ja.func.vjp(f, x)`"),  # pyright: ignore
+    "no branch": (TypeError, lambda: ja.cond(True, X, X), "`ja.cond(pred, f, g, (x,))`"),  # pyright: ignore
+    "a list in a row": (TypeError, lambda: ja.nn.Sequential([ja.nn.ReLU()]), "`ja.nn.Sequential(*modules)`"),  # pyright: ignore
+    "a class in a row": (TypeError, lambda: ja.nn.Sequential(ja.nn.ReLU), "ReLU is a class"),  # pyright: ignore
+    "one module as many": (TypeError, lambda: ja.nn.ModuleList(ja.nn.ReLU()), "Write `[module]`"),  # pyright: ignore
+    "a path that comes second": (TypeError, lambda: ja.distributed.save({"x": X}, "d"), "'run/step_100', state"),  # pyright: ignore
+    "two dtypes": (RuntimeError, lambda: ja.nn.Linear(4, 2)(X.half()), "`x.to(ja.float32)`"),
+    "a batch of one": (ValueError, lambda: ja.nn.BatchNorm1d(4)(X[None]), "`model.eval()`"),
     "nothing to explain": (ValueError, lambda: ja.explain(3), "ja.explain(f, x)"),  # pyright: ignore
     "a name that is none": (TypeError, lambda: ja.checkpoint_name(X, 3), "A name is a string"),  # pyright: ignore
     "requires_grad of a string": (TypeError, lambda: ja.ones(2).requires_grad_("a"), "must be a bool"),  # pyright: ignore
@@ -459,6 +470,8 @@ def test_a_line_that_was_typed_at_a_prompt_is_named():
     assert "<stdin>:1" in said(errors.ConcretizationError, lambda: scope["f"](ja.ones(2)))
     exec(compile("g = ja.compile(lambda x: x if x.sum() > 0 else -x)", "<python-input-7>", "exec"), scope)
     assert "<python-input-7>:1" in said(errors.ConcretizationError, lambda: scope["g"](ja.ones(2)))
+    exec("h = ja.compile(lambda x: x.item(), fullgraph=True)", scope)  # as `python -c` names it
+    assert "<string>:1" in said(errors.ConcretizationError, lambda: scope["h"](ja.ones(())))
 
 
 # -- advice after the words of PyTorch ---------------------------------------------------------------------------------

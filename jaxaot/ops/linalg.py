@@ -31,7 +31,8 @@ def check_same_dtype(name: str, *tensors: Array) -> None:
     dtypes = [tensor.dtype for tensor in tensors]
     if any(dtype != dtypes[0] for dtype in dtypes):
         raise DtypeError(
-            f"{name}: expected operands of the same dtype, but got: {' != '.join(str(dtype) for dtype in dtypes)}"
+            f"{name}: expected operands of the same dtype, but got: {' != '.join(str(dtype) for dtype in dtypes)}. "
+            f"Convert one, `x.to(ja.{dtypes[-1]})`, or compute in `ja.autocast`."
         )
 
 
