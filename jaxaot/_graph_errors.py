@@ -251,6 +251,21 @@ class OptionError(CompilerError, ValueError):
     """
 
 
+class UnpicklableError(CompilerError, TypeError):
+    """A graph or a compiled function was pickled, by a process pool for instance, or as an attribute of a model.
+
+    Graphs and executables belong to the process that made them. A compiled function is pickled by its name if it is
+    found under that name in a module, as any function is. To keep a function in a file, export it.
+
+    For example:
+
+        import pickle
+        step = ja.compile(lambda x: x * 2)
+        pickle.dumps(step)    # UnpicklableError
+        ja.export(step, ja.ones(3)).save("step.jaxaot")
+    """
+
+
 for _cls in [value for value in globals().values() if isinstance(value, type)]:
     if _cls.__module__ == __name__:
         _cls.__module__ = "jaxaot.errors"

@@ -10,10 +10,11 @@ import jax
 
 from jaxaot import flow
 from jaxaot import settings as config
+from jaxaot._callables import require_function
 from jaxaot._frames import without_own_frames
 from jaxaot._jax import load
 from jaxaot.buckets.policy import Given
-from jaxaot.errors import ArgumentError, TensorTypeError, UsageError
+from jaxaot.errors import ArgumentError, UsageError
 from jaxaot.facade.bad_arguments import require_arguments
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tensor import Tensor
@@ -208,12 +209,7 @@ def _answer_options_of_pytorch(mode: str | None, options: Mapping[str, Any] | No
 
 
 def _require_function(fn: object, name: str) -> None:
-    if not callable(fn):
-        rest = ", x" if name in ("ja.trace", "ja.pareto") else ""
-        raise TensorTypeError(
-            f"`{name}` takes a function, and was given {fn!r}. Write `{name}(f{rest})` with the function itself, not "
-            "what it returned."
-        )
+    require_function(fn, name, f"{name}(f{', x' if name in ('ja.trace', 'ja.pareto') else ''})")
 
 
 def build_program(

@@ -215,6 +215,9 @@ def _load(name: str, what: str) -> tuple[Any, Callable[..., Any]]:
     try:
         module = importlib.import_module(module_name)
         return module, getattr(module, function)
+    except SyntaxError as error:
+        place = f"{error.filename}:{error.lineno}"
+        raise UsageError(f"cannot {what} {name}: {place} is no Python, {error.msg}: {error.text or ''}") from error
     except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(f"cannot {what} {name}: {error}") from error
 
@@ -272,7 +275,7 @@ def _profile(options: argparse.Namespace, console: Console) -> int:
     if options.json:
         print(json.dumps(found.to_dict(), indent=1))
     elif not options.quiet:
-        print(found)
+        print(found.text(min(100, console.width)))
     return 0
 
 

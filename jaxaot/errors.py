@@ -81,7 +81,8 @@
     │   ├── CompilerResultError           a compiler returned what does not compute its graph
     │   ├── PartitionResultError          a partition_fn returned what is no cut of its graph
     │   ├── DecompositionError            a decomposition computes something of another type
-    │   └── OptionError                   an option of PyTorch's that has no meaning here
+    │   ├── OptionError                   an option of PyTorch's that has no meaning here
+    │   └── UnpicklableError              graphs and executables were pickled
     ├── DuplicateOpError, SchemaError     the op table
     ├── ControlFlowMismatchError          branches, or what a loop carries, that do not agree
     ├── StateDictError                    a state dict that does not fit
@@ -152,6 +153,7 @@ from jaxaot._graph_errors import PolicyError as PolicyError
 from jaxaot._graph_errors import SettingsChangedError as SettingsChangedError
 from jaxaot._graph_errors import StaleWeightsError as StaleWeightsError
 from jaxaot._graph_errors import TagConflictError as TagConflictError
+from jaxaot._graph_errors import UnpicklableError as UnpicklableError
 from jaxaot._graph_errors import UnsoundGuardsError as UnsoundGuardsError
 from jaxaot._graph_errors import WrongExecutableError as WrongExecutableError
 from jaxaot._trace_errors import AttributeChangeError as AttributeChangeError

@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot.errors import MissingNameError, TensorTypeError, UnsupportedVariableError, UsageError
+from jaxaot._callables import require_function
+from jaxaot.errors import MissingNameError, UnsupportedVariableError, UsageError
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
 from jaxaot.lower.warm.events import CacheReport
 
@@ -180,10 +181,7 @@ def jit(
     """
     if fn is None:
         return functools.partial(jit, dynamic=dynamic, buckets=buckets, max_programs=max_programs, **options)
-    if not callable(fn):
-        raise TensorTypeError(
-            f"`ja.jit` takes a function, and was given {fn!r}. Write `ja.jit(f)(x)`, not `ja.jit(f(x))`."
-        )
+    require_function(fn, "ja.jit", "ja.jit(f)")
     if dynamic is False:
         return Jitted(fn, options, _OBJECTS)
     from jaxaot.lower.sized import Sized

@@ -235,3 +235,28 @@ def test_bench_shows_times(monkeypatch, capsys):
     assert main(["bench", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[1]["first_seconds"] == 2.0
     assert "--seconds must be more than 0" in refused(capsys, "bench", "--seconds", "0")
+
+
+def test_what_is_shown_fits_narrow_consoles_and_loses_no_word(monkeypatch, capsys, tmp_path):
+    (tmp_path / "narrow.py").write_text(
+        "import jaxaot as ja\ndef fn(x):\n    return (x @ x).sin().sum()\n"
+        "def example_args():\n    return (ja.ones(4, 4, requires_grad=True),)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["profile", "narrow:fn"]) == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 60 and "modules" in shown and "…" not in shown
+    long = "ja.jit, ja.remat(memory_budget=0.3) of all of the layers"
+    monkeypatch.setattr("jaxaot.demo.bench.run_bench", lambda *_: [Timing(long, 1.0, 0.5, 2**20)])
+    assert main(["bench"]) == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 60 and "…" not in shown
+
+
+def test_a_module_that_is_no_python_is_named(monkeypatch, capsys, tmp_path):
+    (tmp_path / "unfinished.py").write_text("import jaxaot\ndef fn(x:\n")
+    monkeypatch.chdir(tmp_path)
+    assert "unfinished.py:2 is no Python, '(' was never closed: def fn(x:" in refused(
+        capsys, "explain", "unfinished:fn"
+    )

@@ -29,6 +29,7 @@ LAYERS = [
         "_gradient_errors",
         "_trace_errors",
     ),
+    ("_callables", "_unpicklable"),
     ("views",),
     ("ir", "ops"),
     ("plan", "tape"),

@@ -130,9 +130,9 @@ def _temporary_bytes(step: Any, params: Any, x: Array) -> int | None:
 def bench_table(timings: list[Timing]) -> Table:
     """Returns the timings as a table."""
     table = Table(title="One training step, in turns", title_justify="left")
-    table.add_column("way")
+    table.add_column("way", overflow="fold")
     for name in ("first call", "a step", "of jax.jit", "temporaries"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     plain = timings[0].step_seconds
     for timing in timings:
         memory = "-" if timing.temporary_bytes is None else format_bytes(timing.temporary_bytes)

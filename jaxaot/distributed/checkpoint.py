@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from jaxaot._placement import is_spread
-from jaxaot.errors import MissingExtraError, SavedFileError, StateDictError
+from jaxaot.errors import MissingExtraError, SavedFileError, StateDictError, TensorTypeError
 from jaxaot.facade.placements import array_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.tape.modes import no_grad
@@ -29,7 +29,13 @@ def save(path: str | os.PathLike[str], state: object) -> None:
     Raises:
       MissingExtraError: If orbax is not installed.
       SavedFileError: If there is something at the path.
+      TensorTypeError: If the path is none.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TensorTypeError(
+            f"`ja.distributed.save` takes the folder first, and was given a {type(path).__name__}. Write "
+            "`ja.distributed.save('run/step_100', state)`."
+        )
     if os.path.exists(path):
         raise SavedFileError(f"There is something at {os.fspath(path)!r} already. Name another folder, or remove it.")
     writer = _checkpointer()

@@ -149,7 +149,9 @@ def _array_of_lists(values: object, wanted: np.dtype | None, data: object) -> ja
     try:
         plain = np.array(values)
     except ValueError as error:
-        raise TensorValueError(f"expected sequences of equal length: {error}") from error
+        raise TensorValueError(
+            f"expected sequences of equal length: {error} Pad them to one length, or keep a list of tensors."
+        ) from error
     if plain.dtype == object and all(type(value) is int for value in plain.flat):
         pass  # numbers of more than 64 bits
     elif plain.dtype == object or plain.dtype.kind in "USMmV":

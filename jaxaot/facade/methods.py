@@ -418,14 +418,20 @@ def backward(
 
 def _truth(self: Tensor) -> bool:
     if self.numel() != 1:
-        raise TensorValueError(f"Boolean value of Tensor with {self.numel()} values is ambiguous")
+        raise TensorValueError(
+            f"Boolean value of Tensor with {self.numel()} values is ambiguous. Write `x.any()` or `x.all()`, or "
+            "`ja.where(x, a, b)` for a choice at each element."
+        )
     return bool(self._concrete("A Python `if`, `while` or `bool()`").reshape(()).item())
 
 
 def _python_number(kind: type) -> Callable[[Tensor], Any]:
     def convert(self: Tensor) -> Any:
         if self.numel() != 1:
-            raise TensorValueError(f"only one element tensors can be converted to Python scalars (got {self.numel()})")
+            raise TensorValueError(
+                f"only one element tensors can be converted to Python scalars (got {self.numel()}). Write "
+                "`x.tolist()` for all values, or make them one, `x.sum().item()`."
+            )
         return kind(self._concrete(f"`{kind.__name__}()`").reshape(()).item())
 
     return convert
@@ -443,7 +449,7 @@ def _index_number(self: Tensor) -> int:
 
 def _iterate(self: Tensor) -> Any:
     if self.ndim == 0:
-        raise TensorTypeError("iteration over a 0-d tensor")
+        raise TensorTypeError("iteration over a 0-d tensor. It is one number: `x.item()`.")
     return iter(splits.unbind(self, 0))
 
 

@@ -53,7 +53,10 @@ def is_nonzero(input: Tensor) -> bool:
     """
     if input.numel() != 1:
         some = "more than one value" if input.numel() else "no values"
-        raise TensorValueError(f"Boolean value of Tensor with {some} is ambiguous")
+        raise TensorValueError(
+            f"Boolean value of Tensor with {some} is ambiguous. Write `x.any()` or `x.all()`, or "
+            "`ja.where(x, a, b)` for a choice at each element."
+        )
     return bool(input._concrete("`is_nonzero`").reshape(()).item())
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import linecache
 import os
 import sys
@@ -9,10 +11,13 @@ import warnings
 
 from jaxaot._jax import OWN_PATHS
 
-_PROMPTS = ("<stdin>", "<console>", "<input>", "<python-input-", "<ipython-input-", "<doctest ")
-"""How the names of what is typed at a prompt begin."""
+_PROMPTS = ("<stdin>", "<string>", "<console>", "<input>", "<python-input-", "<ipython-input-", "<doctest ")
+"""How the names of what is typed at a prompt, or given to `python -c`, begin."""
 
-_SKIPPED = (*OWN_PATHS, os.sep + "jax" + os.sep, os.sep + "jaxlib" + os.sep)
+_LIBRARY = (contextlib.__file__, functools.__file__)
+"""What stands between a user's line and a decorated function of jaxaot's."""
+
+_SKIPPED = (*OWN_PATHS, os.sep + "jax" + os.sep, os.sep + "jaxlib" + os.sep, *_LIBRARY)
 
 
 def with_source(place: str) -> str:

@@ -406,7 +406,10 @@ class Tensor(Bound):
     def item(self) -> Any:
         """Returns the value of a tensor of one element as a Python number."""
         if self._layout.numel != 1:
-            raise AutogradError(f"a Tensor with {self._layout.numel} elements cannot be converted to Scalar")
+            raise TensorValueError(
+                f"a Tensor with {self._layout.numel} elements cannot be converted to Scalar. Write `x.tolist()` for "
+                "all values, or make them one, `x.mean().item()`."
+            )
         return self._concrete("`.item()`").reshape(()).item()
 
     def tolist(self) -> Any:
@@ -564,7 +567,7 @@ class Tensor(Bound):
 
     def __len__(self) -> int:
         if not self._layout.size:
-            raise DtypeError("len() of a 0-d tensor")
+            raise TensorTypeError("len() of a 0-d tensor. It is one number: `x.item()`, or `x.numel()`, which is 1.")
         return self._layout.size[0]
 
 

@@ -168,10 +168,16 @@ def _inferred(size: tuple[int, ...], numel: int) -> tuple[int, ...]:
                 "size -1 can be any value and is ambiguous"
             )
         if numel % known:
-            raise ShapeMismatchError(f"shape '{list(size)}' is invalid for input of size {numel}")
+            raise ShapeMismatchError(
+                f"shape '{list(size)}' is invalid for input of size {numel}. The other sizes make {known}, of which "
+                f"{numel} is no multiple."
+            )
         return tuple(numel // known if n == -1 else n for n in size)
     if known != numel:
-        raise ShapeMismatchError(f"shape '{list(size)}' is invalid for input of size {numel}")
+        raise ShapeMismatchError(
+            f"shape '{list(size)}' is invalid for input of size {numel}. It has {known} elements; one size may be -1, "
+            "for what is left."
+        )
     return size
 
 

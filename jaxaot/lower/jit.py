@@ -28,6 +28,7 @@ from jaxaot._frames import without_own_frames
 from jaxaot._jax import as_one_call, is_outermost, is_tracer, jaxpr_as_fun, needs_lowering
 from jaxaot._logs import logger_of
 from jaxaot._typing import ClosedJaxpr
+from jaxaot._unpicklable import name_in_module
 from jaxaot._util import KeptWith, collector, frozen, look_like, referable, shown, signature_of
 from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
@@ -565,7 +566,7 @@ class Jitted(Generic[P, R]):
         return self if instance is None else types.MethodType(self, instance)
 
     def __reduce__(self) -> Any:
-        return type(self), (self._fn, self._options, self._objects)
+        return name_in_module(self) or (type(self), (self._fn, self._options, self._objects))
 
     def lower(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the function lowered for some arguments or types, as one program, a `jax.stages.Lowered`."""

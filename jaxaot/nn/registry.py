@@ -7,7 +7,7 @@ may look at attributes by name.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 from jaxaot.errors import MissingMethodError, MissingNameError, TensorTypeError, TensorValueError
 from jaxaot.facade.tensor import Tensor
@@ -46,6 +46,20 @@ def refuse_uninitialized(module: Any, what: str) -> None:
         )
 
 
+def refuse_as_module(value: Any) -> NoReturn:
+    """Raises the error for what was added to a module as a module and is none."""
+    if isinstance(value, type):
+        name = value.__name__
+        raise TensorTypeError(f"{name} is a class, and a module was wanted. Make one: `{name}()`.")
+    said = f"{type(value).__name__} is not a Module subclass."
+    if isinstance(value, list | tuple):
+        raise TensorTypeError(f"{said} Write `ja.nn.Sequential(*modules)`, or `ja.nn.ModuleList(modules)`.")
+    raise TensorTypeError(
+        f"{said} Write a module, such as `ja.nn.ReLU()` for a function or a name, or a class with a `forward`; tensors "
+        "are parameters: `ja.nn.Parameter(x)`."
+    )
+
+
 def check_name(module: Any, name: Any, what: str, kept: str) -> None:
     """Raises unless something can be registered under a name.
 
@@ -63,7 +77,9 @@ def check_name(module: Any, name: Any, what: str, kept: str) -> None:
     if not name:
         raise TensorValueError(f'{what} name can\'t be empty string ""')
     if name not in getattr(module, kept) and (hasattr(module, name) if what != "parameter" else name in dir(module)):
-        raise TensorValueError(f"attribute '{name}' already exists")
+        raise TensorValueError(
+            f"attribute '{name}' already exists. Choose another name, or remove it: `del module.{name}`."
+        )
 
 
 def assign(module: Any, name: str, value: object) -> None:

@@ -100,6 +100,15 @@ def _with_bias(
     return value[0] if unbatched else value
 
 
+def _channels(n: int, input: Array, wanted: int, unbatched: bool) -> str:
+    """Returns the sentence for an input of another number of channels than the weight takes."""
+    first = 0 if unbatched else 1
+    if input.shape[-1] != wanted:
+        return f". Dim {first} holds the channels; a layer for this input has in_channels={input.shape[1]}."
+    dims = (*range(first), n + first, *range(first, n + first))
+    return f". Its last dim has {wanted}, and channels come before rows and columns: `x.permute{dims}`."
+
+
 def _convolve(
     n: int, input: Array, weight: Array, bias: Array, stride: Sizes, padding: Sizes | str, dilation: Sizes, groups: int
 ) -> Array:
@@ -112,6 +121,7 @@ def _convolve(
         raise ShapeMismatchError(
             f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
             f"{weight.shape[1] * groups} channels, but got {input.shape[1]} channels instead"
+            f"{_channels(n, input, weight.shape[1] * groups, unbatched)}"
         )
     paddings = _paddings(padding, n, weight.shape[2:], stride, dilation)
     reach = [d * (k - 1) + 1 for d, k in zip(dilation, weight.shape[2:], strict=True)]
@@ -152,6 +162,7 @@ def _convolve_transposed(
         raise ShapeMismatchError(
             f"Given transposed=1, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
             f"{weight.shape[0]} channels, but got {input.shape[1]} channels instead"
+            f"{_channels(n, input, weight.shape[0], unbatched)}"
         )
     if isinstance(padding, str):
         raise ArgumentError(f"{name} takes padding as ints, but got {padding!r}")

@@ -25,7 +25,10 @@ def normalize_dim(dim: int, ndim: int) -> int:
     dim = operator.index(dim)
     bound = max(ndim, 1)
     if not -bound <= dim < bound:
-        raise DimError(f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})")
+        raise DimError(
+            f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim}). The tensor "
+            f"has {ndim} dim{'s' if ndim != 1 else ''}, and dims are counted from 0, or from the last one by -1."
+        )
     return dim % bound
 
 
@@ -85,7 +88,8 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
             if a != b and a != 1 and b != 1:
                 raise ShapeMismatchError(
                     f"The size of tensor a ({a}) must match the size of tensor b ({b}) "
-                    f"at non-singleton dimension {axis}"
+                    f"at non-singleton dimension {axis}. The shapes {' and '.join(str(list(s)) for s in shapes)} are "
+                    "aligned at their last dims; insert a dim of 1 where one is missing, `x.unsqueeze(dim)`."
                 )
         result = tuple(b if a == 1 else a for a, b in zip(left, right, strict=True))
     return result

@@ -41,7 +41,7 @@ def static_size(size: Any) -> tuple[int, ...]:
     is_wrong = lambda n: isinstance(n, str | bytes) or (type(n) is float and not n.is_integer())
     wrong = next((n for n in (size if isinstance(size, (tuple, list)) else (size,)) if is_wrong(n)), None)
     if wrong is not None:
-        advice = "Divide by `//`." if isinstance(wrong, float) else "Write the number itself: `ja.zeros(3)`."
+        advice = "Divide by `//`." if isinstance(wrong, float) else "Write the number itself, such as 3."
         raise ArgumentError(
             f"argument 'size' must be tuple of ints, but found {wrong!r} of type {type(wrong).__name__}. {advice}"
         )

@@ -32,7 +32,9 @@ from jaxaot.views.layout import broadcast_size
 
 def _need_index(name: str, index: Array) -> None:
     if not is_integral(index.dtype):
-        raise DtypeError(f"{name}(): Expected dtype int32/int64 for index, but got {index.dtype}")
+        raise DtypeError(
+            f"{name}(): Expected dtype int32/int64 for index, but got {index.dtype}. Write `index.long()`."
+        )
 
 
 def _shown_1d(value: Array) -> Array:

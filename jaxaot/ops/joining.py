@@ -78,9 +78,18 @@ def cat(tensors, dim):
             if other != axis and tensor.shape[other] != kept[0].shape[other]:
                 raise ShapeMismatchError(
                     f"Sizes of tensors must match except in dimension {axis}. Expected size {kept[0].shape[other]} "
-                    f"but got size {tensor.shape[other]} for tensor number {i} in the list."
+                    f"but got size {tensor.shape[other]} for tensor number {i} in the list.{_other_dim(kept)}"
                 )
     return jnp.concatenate(kept, axis)
+
+
+def _other_dim(tensors):
+    """Returns the sentence for tensors that can be joined, though not along the dim that was said."""
+    shapes = [tensor.shape for tensor in tensors]
+    for dim in range(len(shapes[0])):
+        if len({shape[:dim] + shape[dim + 1 :] for shape in shapes}) == 1:
+            return f" They fit along another one: `ja.cat(tensors, {dim})`."
+    return " Pad the shorter ones before, `ja.nn.functional.pad(x, (0, n))`."
 
 
 @register_op("stack(Tensor[] tensors, int dim=0) -> Tensor", method=False, out=True, layout=_stacked)

@@ -31,7 +31,8 @@ def check_same_dtype(name: str, *tensors: Array) -> None:
     dtypes = [tensor.dtype for tensor in tensors]
     if any(dtype != dtypes[0] for dtype in dtypes):
         raise DtypeError(
-            f"{name}: expected operands of the same dtype, but got: {' != '.join(str(dtype) for dtype in dtypes)}"
+            f"{name}: expected operands of the same dtype, but got: {' != '.join(str(dtype) for dtype in dtypes)}. "
+            f"Convert one, `x.to(ja.{dtypes[-1]})`, or compute in `ja.autocast`."
         )
 
 
@@ -62,7 +63,9 @@ def matmul_values(self: Array, other: Array, alpha: Any = None) -> Array:
             raise ShapeMismatchError(f"size mismatch, got input ({_text(self.shape)}), vec ({other.shape[0]})")
         left = self.shape[-2:] if self.ndim > 1 else (1, *self.shape)
         raise ShapeMismatchError(
-            f"mat1 and mat2 shapes cannot be multiplied ({_text(left)} and {_text(other.shape[-2:])})"
+            f"mat1 and mat2 shapes cannot be multiplied ({_text(left)} and {_text(other.shape[-2:])}). The last size "
+            f"of the first, {self.shape[-1]}, has to be the size before the last of the second, {inner}"
+            + (": `a @ b.mT`." if other.shape[-1] == self.shape[-1] else ".")
         )
     broadcast_shapes(self.shape[:-2], other.shape[:-2])
     if alpha is None:

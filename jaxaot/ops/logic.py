@@ -88,7 +88,8 @@ def isclose(self, other, rtol, atol, equal_nan):
 def where(condition, self, other):
     if not is_bool(condition.dtype):
         raise DtypeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}"
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}. "
+            "Compare, `condition > 0`, or convert, `condition.bool()`."
         )
     return jnp.where(condition, self, other)
 

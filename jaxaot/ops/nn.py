@@ -21,6 +21,14 @@ from jaxaot.ops.table import register_op
 FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
 
 
+def _features(input, wanted):
+    """Returns the sentence for an input with another last size than the weight takes."""
+    if input.ndim > 2 and input.size == input.shape[0] * wanted:
+        return f"The weight takes {wanted} features, which are all sizes after the first: `x.flatten(1)`."
+    has = input.shape[-1] if input.ndim else 0
+    return f"The last size of the input is {has}, and the weight takes {wanted}: a layer for it has in_features={has}."
+
+
 @register_op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", out=True, **FUNCTIONAL)
 def linear(input, weight, bias):
     check_same_dtype("linear", input, weight)
@@ -28,7 +36,7 @@ def linear(input, weight, bias):
         rows = input.size // input.shape[-1] if input.ndim and input.shape[-1] else 0
         raise ShapeMismatchError(
             f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input.shape[-1] if input.ndim else 0} and "
-            f"{'x'.join(str(size) for size in weight.shape[::-1])})"
+            f"{'x'.join(str(size) for size in weight.shape[::-1])}). {_features(input, weight.shape[-1])}"
         )
     if bias is None:
         return jnp.matmul(input, weight.T)
@@ -61,7 +69,9 @@ def bilinear(input1, input2, weight, bias):
 def _need_table(indices: Array, weight: Array, padding_idx: int | None) -> int | None:
     """Returns `padding_idx` from the start of the table, all checked."""
     if not is_integral(indices.dtype):
-        raise DtypeError(f"Expected tensor for argument #1 'indices' to have integers, but got {indices.dtype}")
+        raise DtypeError(
+            f"Expected tensor for argument #1 'indices' to have integers, but got {indices.dtype}. Write `x.long()`."
+        )
     if weight.ndim != 2:
         raise ShapeMismatchError(f"'weight' must be 2-D, but got {weight.ndim}-D")
     if padding_idx is None:

@@ -159,7 +159,8 @@ def batch_norm(input, running_mean, running_var, weight, bias, training, momentu
     n = math.prod(input.shape[axis] for axis in axes)
     if n == 1:
         raise TensorValueError(
-            f"Expected more than 1 value per channel when training, got input size {list(input.shape)}"
+            f"Expected more than 1 value per channel when training, got input size {list(input.shape)}. "
+            "Statistics need a batch; for a single example, `model.eval()` takes the running ones."
         )
     value, mean, variance = standardized(value, axes, eps)
     new_mean = None if running_mean is None else moved(running_mean, mean.reshape(-1), momentum)

@@ -46,7 +46,7 @@ def _need_inexact(name: str, value: Array, dtype: DTypeLike | None) -> Array:
     if not is_inexact(value.dtype):
         raise DtypeError(
             f"{name}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-            f"Got: {value.dtype}"
+            f"Got: {value.dtype}. Convert it, `x.float()`, or say `dtype=ja.float32` where the function takes one."
         )
     return value
 

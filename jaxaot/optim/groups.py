@@ -139,7 +139,7 @@ def completed(given: Any, defaults: Mapping[str, Any], others: Iterable[Mapping[
         raise TensorValueError("optimizer contains a parameter group with duplicate parameters")
     there = {id(p) for other in others for p in other["params"]}
     if any(id(p) in there for p in params):
-        raise TensorValueError("some parameters appear in more than one parameter group")
+        raise TensorValueError("some parameters appear in more than one parameter group. Each belongs in one alone.")
     return group
 
 

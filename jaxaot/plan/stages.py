@@ -17,6 +17,7 @@ from typing import Any, Protocol, assert_never, cast
 from jaxaot._immutable import immutable
 from jaxaot._jax import load
 from jaxaot._typing import ClosedJaxpr
+from jaxaot._unpicklable import OfOneProcess
 from jaxaot._util import format_bytes
 from jaxaot.ir.regions import Region
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
@@ -69,6 +70,13 @@ class _OfFlow:
 _flow: Flow = cast("Any", _OfFlow())
 
 
+class _Stage(OfOneProcess):
+    saved_by = (
+        "To keep the function in a file write `ja.export(fn, *args).save(path)`, which `ja.load(path)` reads. To send "
+        "it to another process, send `fn` and trace it there."
+    )
+
+
 def _sizes_of(graph: Any) -> str:
     """Returns how much a graph takes, does and gives."""
     counts = {"input": len(graph.in_avals), "equation": len(graph.eqns), "output": len(graph.out_avals)}
@@ -76,7 +84,7 @@ def _sizes_of(graph: Any) -> str:
 
 
 @immutable(eq=False)
-class Traced:
+class Traced(_Stage):
     """A function as a functional graph, with the plans that carry its calls: what `ja.trace` returns.
 
         traced = ja.trace(fn, x)
@@ -189,7 +197,7 @@ class Traced:
 
 
 @immutable(eq=False)
-class JointGraph:
+class JointGraph(_Stage):
     """The forward and the backward of a function in one graph: what `Traced.joint` returns.
 
         joint = ja.trace(fn, x).joint()
@@ -310,7 +318,7 @@ class JointGraph:
 
 
 @immutable(eq=False)
-class Partition:
+class Partition(_Stage):
     """A joint graph cut into a forward and a backward: what `JointGraph.partition` returns.
 
         partition = joint.partition("min_cut")
@@ -446,7 +454,7 @@ class Partition:
 
 
 @immutable(eq=False)
-class Compiled:
+class Compiled(_Stage):
     """A forward and a backward as executables on flat arrays: what `Partition.compile` returns.
 
         compiled = partition.compile()

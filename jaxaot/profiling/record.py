@@ -15,7 +15,7 @@ from jaxaot.plan.pictures import as_image
 from jaxaot.plan.stages import Partition
 from jaxaot.plan.timeline import Timeline
 from jaxaot.profiling.rows import Row
-from jaxaot.profiling.shown import profile_text, write_trace
+from jaxaot.profiling.shown import WIDTH, profile_text, write_trace
 
 
 class ModuleRow(NamedTuple):
@@ -242,12 +242,16 @@ class Profile:
     def __repr__(self) -> str:
         return f"<Profile of {self.name}: {len(self.rows)} rows>"
 
+    def text(self, width: int = WIDTH) -> str:
+        """Returns the tables as text of at most `width` columns, 100 by default; `str` is that."""
+        return profile_text(self, width)
+
     def __str__(self) -> str:
-        return profile_text(self)
+        return self.text()
 
     def _repr_html_(self) -> str:
         """Returns the tables and the picture of the memory, for notebooks."""
-        text = profile_text(self).replace("&", "&amp;").replace("<", "&lt;")
+        text = self.text().replace("&", "&amp;").replace("<", "&lt;")
         try:
             return f"{as_image(self.plot())}<pre>{text}</pre>"
         except MissingExtraError:

@@ -1,4 +1,4 @@
-"""How a profile is shown: as tables of 100 columns, and as a trace for Perfetto."""
+"""How a profile is shown: as tables of 100 columns or fewer, and as a trace for Perfetto."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ _MOST_MODULES, _MOST_OPERATIONS, _MOST_LIVING = 16, 16, 8
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])\d+|(?<=_)\d+")
 
 
-def profile_text(profile: Profile) -> str:
-    """Returns a profile as text: sums, modules, operations, and what lives at the peak."""
+def profile_text(profile: Profile, width: int = WIDTH) -> str:
+    """Returns a profile as text of some columns: sums, modules, operations, and what lives at the peak."""
     from rich.console import Console  # takes long to import
 
     text = io.StringIO()
-    console = Console(file=text, width=WIDTH, color_system=None, force_jupyter=False, highlight=False)
+    console = Console(file=text, width=width, color_system=None, force_jupyter=False, highlight=False)
     for line in _head(profile):
         console.print(line, markup=False)
     for table in (_module_table(profile), _operation_table(profile), _living_table(profile)):
         if table is not None:
+            for column in table.columns:
+                column.no_wrap = width >= WIDTH
+                column.overflow = "ellipsis" if width >= WIDTH else "fold"
             console.print()
             console.print(table, markup=False)
     return "\n".join(line.rstrip() for line in text.getvalue().rstrip().splitlines())
@@ -79,7 +82,7 @@ def _table(title: str, names: Sequence[str], widths: Sequence[int]) -> Any:
         is_text = i < len(widths)
         width = widths[i] if is_text else None
         justify = "left" if is_text else "right"
-        table.add_column(name, justify=justify, no_wrap=True, max_width=width, overflow="ellipsis")
+        table.add_column(name, justify=justify, max_width=width)
     return table
 
 

@@ -16,11 +16,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import settings as config
+from jaxaot._callables import require_function
 from jaxaot._frames import without_own_frames
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
 from jaxaot._typing import PyTreeDef
 from jaxaot._util import KeptWith
-from jaxaot.errors import ArgumentError, NotDifferentiableError, TensorTypeError, UsageError
+from jaxaot.errors import ArgumentError, NotDifferentiableError, UsageError
 from jaxaot.facade.bad_arguments import deleted_arrays_named
 from jaxaot.facade.cells import cell_kinds, is_leaf, kind_of
 from jaxaot.facade.tensor import Tensor
@@ -172,10 +173,7 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read.
     """
-    if not callable(fn):
-        raise TensorTypeError(
-            f"`ja.remat` takes a function, and was given {fn!r}. Write `ja.remat(fn)(x)`, not `ja.remat(fn(x))`."
-        )
+    require_function(fn, "ja.remat", "ja.remat(f)")
     policy, memory_budget = options.policy, options.memory_budget
     if policy is not None:
         get_policy(policy)

@@ -16,6 +16,7 @@ import jax
 import numpy as np
 
 from jaxaot._frames import without_own_frames
+from jaxaot._unpicklable import name_in_module, refuse_to_pickle
 from jaxaot._util import collector, shown, signature_of
 from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, UsageError, VolatileError
 from jaxaot.facade.iterated import has_iterators, opened, read_iterators
@@ -369,8 +370,24 @@ class CompiledFunction(Generic[P, R]):
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
+    def __reduce__(self) -> str:
+        name = name_in_module(self)
+        if name is None:
+            refuse_to_pickle(
+                f"The compiled function `{getattr(self.fn, '__qualname__', type(self.fn).__name__)}`",
+                "Pickle the function itself, `step.fn`, and compile it where it is read: `ja.compile(fn)`. Or decorate "
+                "a function of a module, which is pickled by its name. To keep it in a file write "
+                "`ja.export(step, *args).save(path)`.",
+            )
+        return name
+
+    def __copy__(self) -> CompiledFunction[P, R]:
+        return self._anew(self.fn)
+
     def __deepcopy__(self, memo: Any) -> CompiledFunction[P, R]:
-        fn = copy.deepcopy(self.fn, memo)  # a method is then that of a copied object
+        return self._anew(copy.deepcopy(self.fn, memo))  # a method is then that of a copied object
+
+    def _anew(self, fn: Any) -> CompiledFunction[P, R]:
         return type(self)(fn, self._given_build, self._inspect, self.max_programs, self._is_one_graph, self._sizes)
 
     def trace(self, /, *args: Any, **kwargs: Any) -> Any:

@@ -10,7 +10,8 @@ from typing import Any, ParamSpec, TypeVar, overload
 import jax
 import numpy as np
 
-from jaxaot.errors import BudgetError, OptionError, TensorTypeError
+from jaxaot._callables import require_function
+from jaxaot.errors import BudgetError, OptionError
 from jaxaot.facade.recompute import run_dropping
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.regions import region
@@ -110,8 +111,7 @@ def checkpoint(
                 '`ja.checkpoint(policy="save_matmuls")` for a decorator.'
             )
         return lambda fn: _wrapped(fn, call)
-    if not callable(fn):
-        raise TensorTypeError(f"`ja.checkpoint` takes a function, and was given {fn!r}. Write `ja.checkpoint(fn, x)`.")
+    require_function(fn, "ja.checkpoint", "ja.checkpoint(f, x)")
     return call(fn, args, kwargs) if args or kwargs else _wrapped(fn, call)
 
 

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._callables import require_function
 from jaxaot.errors import ControlFlowMismatchError
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.dispatch import call
@@ -58,6 +59,8 @@ def cond(pred: object, true_fn: Callable[..., Any], false_fn: Callable[..., Any]
       ControlFlowMismatchError: In a trace, if the two do not return the same.
       CapturedTensorChangedError: In a trace, if one changes more of a tensor from outside than its values.
     """
+    require_function(true_fn, "ja.cond", "ja.cond(pred, f, g, (x,))")
+    require_function(false_fn, "ja.cond", "ja.cond(pred, f, g, (x,))")
     operands = tuple(operands) if isinstance(operands, (tuple, list)) else (operands,)
     if state.trace is not None:
         return _cond_traced(pred, true_fn, false_fn, operands)
@@ -176,6 +179,8 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
       ControlFlowMismatchError: If `body_fn` returns something else than it takes.
       CapturedTensorChangedError: In a trace, if one changes more of a tensor from outside than its values.
     """
+    require_function(cond_fn, "ja.while_loop", "ja.while_loop(f, g, (x,))")
+    require_function(body_fn, "ja.while_loop", "ja.while_loop(f, g, (x,))")
     loop = _While(cond_fn, body_fn, carried_inputs)
     return jax.tree.unflatten(loop.carry.tree, loop.eagerly() if state.trace is None else loop.traced())
 
@@ -280,6 +285,7 @@ def scan(
       ControlFlowMismatchError: If lengths differ, or if `f` returns something else to be carried than it takes.
       CapturedTensorChangedError: In a trace, if it changes more of a tensor from outside than its values.
     """
+    require_function(f, "ja.scan", "ja.scan(f, carry, xs)")
     return _Scan("scan", f, init, xs, length, bool(reverse), unroll).run()
 
 
@@ -297,6 +303,7 @@ def map(f: Callable[..., Any], xs: object, *args: object) -> Any:
       ControlFlowMismatchError: If the lengths of the xs differ.
       CapturedTensorChangedError: In a trace, if `f` changes more of a tensor from outside than its values.
     """
+    require_function(f, "ja.map", "ja.map(f, xs)")
     return _Scan("map", lambda _, x: ((), f(x, *args)), (), xs, None, False, 1).run()[1]
 
 

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._callables import require_function
 from jaxaot.errors import ArgumentError, AutogradError, TensorValueError
 from jaxaot.facade.custom_function import no_jvp
 from jaxaot.facade.grad import recording
@@ -193,6 +194,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
     Raises:
       AutogradError: By the function returned, if arguments or result cannot be differentiated.
     """
+    require_function(func, "ja.func.grad_and_value", "ja.func.grad_and_value(f)")
 
     def transformed(*args: object, **kwargs: Any) -> Any:
         chosen, check = _check_argnums(argnums, args), functools.partial(_check_scalar, has_aux)
@@ -211,6 +213,7 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
       argnums: As for `grad_and_value`.
       has_aux: As for `grad_and_value`.
     """
+    require_function(func, "ja.func.grad", "ja.func.grad(f)")
 
     def transformed(*args: object, **kwargs: Any) -> Any:
         chosen, check = _check_argnums(argnums, args), functools.partial(_check_scalar, has_aux)
@@ -232,6 +235,7 @@ def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> An
     Raises:
       AutogradError: If the result is not made of tensors; by the function returned, if cotangents do not fit it.
     """
+    require_function(func, "ja.func.vjp", "ja.func.vjp(f, x)")
     check = functools.partial(_check_tensors, "vjp(f, *primals)", has_aux)
 
     def forward(*primals: object) -> Any:
@@ -285,6 +289,7 @@ def jvp(
       AutogradError: If primals, tangents and results do not fit, or if `strict` and a result does not depend on the
         primals.
     """
+    require_function(func, "ja.func.jvp", "ja.func.jvp(f, (x,), (t,))")
     said = "jvp(f, primals, tangents)"
     _check_primals(said, primals, tangents)
     written: list[int] = []
@@ -470,6 +475,7 @@ def _jacobian(
         _check_tensors(said, has_aux, result)
         _check_real(name, "output", result[0] if has_aux else result)
 
+    require_function(func, f"ja.func.{name}", f"ja.func.{name}(f)")
     pure = _pure(func, jacobian is not jax.jacfwd, check, randomness)
 
     def transformed(*args: object, **kwargs: Any) -> Any:

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._callables import require_function
 from jaxaot.errors import ArgumentError, DimError, TensorError, TensorValueError, ViewError
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.generator import Generator
@@ -73,6 +74,7 @@ def vmap(
         raise ArgumentError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
     if chunk_size is not None and chunk_size <= 0:
         raise TensorValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+    require_function(func, "ja.func.vmap", "ja.func.vmap(f)")
     name = getattr(func, "__name__", repr(func))
     if not all(isinstance(dim, int) or dim is None for dim in _leaves(out_dims)):
         raise TensorValueError(

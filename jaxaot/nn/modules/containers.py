@@ -65,6 +65,8 @@ class _Row(Module):
 
     def extend(self, modules: Iterable[Module]) -> Self:
         """Adds modules at the end; returns the container."""
+        if isinstance(modules, Module) and not isinstance(modules, Iterable):
+            raise TensorTypeError(f"{type(self).__name__} takes several modules. Write `[module]` for a single one.")
         for module in list(modules):
             self.append(module)
         return self

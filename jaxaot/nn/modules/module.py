@@ -128,10 +128,7 @@ class Module:
         """Adds a module under a name."""
         registry.check_name(self, name, "module", "_modules")
         if module is not None and not isinstance(module, Module):
-            raise TensorTypeError(
-                f"{type(module).__name__} is not a Module subclass. Write a module, such as `ja.nn.ReLU()` for a "
-                "function or a name, or a class with a `forward`; tensors are parameters: `ja.nn.Parameter(x)`."
-            )
+            registry.refuse_as_module(module)
         self._modules[name] = module
 
     def register_module(self, name: str, module: Module | None) -> None:
