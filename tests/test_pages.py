@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.cases import each
+from tests.test_front_door import PACKAGES
 
 ROOT = pathlib.Path(__file__).parents[1]
 MARKDOWN = sorted([
@@ -73,6 +74,11 @@ def test_the_links_of_a_page_lead_somewhere(page):
 
 
 # -- the site ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_reference_has_each_public_package():
+    elsewhere = {"errors", "signal"}  # a page that is generated, and a package that holds `signal.windows` alone
+    assert {*docs_site.PACKAGES, *docs_site.OP_PACKAGES} | elsewhere == set(PACKAGES)
 
 
 def test_the_site_has_every_page_once(tmp_path):

@@ -35,6 +35,11 @@ def as_result(read: dict[str, Any]) -> Result:
     return Result(read["case"], read["baseline"], timings)
 
 
+def ratio_text(ratio: float) -> str:
+    """Returns a ratio with two decimals, a smaller one with two digits that say something."""
+    return f"{ratio:.2f}" if ratio >= 0.095 else f"{ratio:.2g}"
+
+
 def section(record: dict[str, Any]) -> str:
     """Returns a result as a section: what was run, where, and a table."""
     machine = dict(record["machine"])
@@ -56,7 +61,7 @@ def section(record: dict[str, Any]) -> str:
             ratio = "baseline"
             if timing is not baseline:
                 low, half, high = timing.ratios_to(baseline)
-                ratio = f"{half:.2f} ({low:.2f}–{high:.2f})"
+                ratio = f"{ratio_text(half)} ({ratio_text(low)}–{ratio_text(high)})"
             case = result.case if place == 0 else ""
             lines.append(f"| {case} | {timing.name} | {seconds_text(least)} | {seconds_text(middle)} | {ratio} |")
     return "\n".join(lines)

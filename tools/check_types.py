@@ -119,7 +119,8 @@ reveal_type(flat)  # Tensor
 reveal_type(mask)  # Tensor
 reveal_type(array)  # ndarray[tuple[Any, ...], dtype[Any]]
 reveal_type(ja.value_and_grad(loss))  # (a: Array) -> tuple[Array, Any]
-reveal_type(ja.remat(loss))  # (a: Array) -> Array
+reveal_type(ja.remat(loss))  # Rematerialized[(a: Array), Array]
+reveal_type(loss.partition(jax.numpy.ones(3)))  # Partition
 step("no tensor", 3)  # error
 """
 

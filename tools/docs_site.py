@@ -31,8 +31,9 @@ NAVIGATION = {
     ],
     "How to": [
         "docs/fit_into_memory.md", "docs/faster_cpu_step.md", "docs/train_in_place.md", "docs/save_and_resume.md",
-        "docs/profiling.md", "docs/sizes.md", "docs/explain.md", "docs/many_devices.md", "docs/subclasses.md",
-        "docs/shipping.md", "docs/frozen_models.md", "docs/warm_starts.md", "docs/debugging.md", "docs/faq.md",
+        "docs/profiling.md", "docs/sizes.md", "docs/explain.md", "docs/many_devices.md", "docs/float8.md",
+        "docs/subclasses.md", "docs/shipping.md", "docs/frozen_models.md", "docs/warm_starts.md", "docs/debugging.md",
+        "docs/faq.md",
     ],
     "Concepts": [
         "docs/concepts.md", "docs/python.md", "docs/partitioning.md", "docs/architecture.md", "docs/glossary.md",
@@ -51,8 +52,9 @@ A new page of `docs/` comes under *More* until it is named here.
 """
 
 PACKAGES = (
-    "amp", "aot", "autograd", "compiler", "func", "nn", "nn.init", "nn.utils", "optim", "optim.lr_scheduler",
-    "policies", "random",
+    "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional", "autograd.graph",
+    "compiler", "distributed", "func", "nn", "nn.init", "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize",
+    "optim", "optim.lr_scheduler", "optim.swa_utils", "policies", "random", "subclasses",
 )  # fmt: skip
 """Packages with a page of their own; those of the op table share one."""
 OP_PACKAGES = ("fft", "linalg", "masked", "nn.functional", "signal.windows", "special")

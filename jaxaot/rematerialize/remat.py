@@ -9,7 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 import jax
 import jax.numpy as jnp
@@ -40,6 +40,7 @@ from jaxaot.tape.modes import state
 
 P = ParamSpec("P")
 R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 C = TypeVar("C", bound=type)
 
 MAX_GRAPHS = 64
@@ -75,6 +76,25 @@ class Graph:
         self.out_tree, self.written = out_tree, tuple(written)
 
 
+class Rematerialized(Protocol[P, R_co]):
+    """A function under `ja.remat`, as type checkers see it."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Rematerialized[P, R_co]: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R_co]: ...
+
+    def partition(self, *args: object, **kwargs: object) -> Partition:
+        """Returns what a gradient with respect to the first argument saves and recomputes; nothing is run."""
+        ...
+
+    def explain(self, *args: object, **kwargs: object) -> Report:
+        """Returns a report on what that gradient saves and recomputes, and why."""
+        ...
+
+
 # fmt: off
 @overload
 def remat(
@@ -87,13 +107,13 @@ def remat(
     fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
     static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = (),
     prevent_cse: bool | Sequence[bool] = True, concrete: bool = False,
-) -> Callable[P, R]: ...
+) -> Rematerialized[P, R]: ...
 @overload
 def remat(
     fn: None = None, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
     static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = (),
     prevent_cse: bool | Sequence[bool] = True, concrete: bool = False,
-) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+) -> Callable[[Callable[P, R]], Rematerialized[P, R]]: ...
 # fmt: on
 def remat(
     fn: Callable[..., Any] | None = None,
