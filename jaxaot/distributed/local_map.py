@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from jaxaot._immutable import immutable
-from jaxaot._jax import varying_axes
+from jaxaot._jax import type_varies_over, varying_axes
 from jaxaot.distributed.partial import PartialTensor
-from jaxaot.errors import PlacementError, TraceError, UnfinishedSumError
+from jaxaot.errors import PlacementError, TensorTypeError, TraceError, UnfinishedSumError
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.placements import Partial, Placement, Replicate, spec_of
 from jaxaot.facade.tensor import Tensor
@@ -50,7 +51,8 @@ def local_map(
       device_mesh: The mesh.
 
     Raises:
-      PlacementError: If there are not as many placements as the mesh has axes.
+      PlacementError: If there are not as many placements as the mesh has axes. By the function returned, if a result
+        differs between devices that are to hold the same.
       TraceError: By the function returned, if `fn` writes to a tensor that it was not passed.
     """
     is_one = all(hasattr(p, "is_shard") for p in out_placements)
@@ -72,6 +74,12 @@ def local_map(
             raise UnfinishedSumError(
                 f"The arguments {unfinished} are sums that are not finished. Pass `x.redistribute(mesh, placements)`."
             )
+        for i, (x, p) in enumerate(zip(args, in_placements, strict=True)):
+            if p is not None and not isinstance(x, (Tensor, jax.Array, np.ndarray)):
+                raise TensorTypeError(
+                    f"Argument {i} of `{name}` is of type {type(x).__name__}, and `in_placements` has {list(p)} for "
+                    "it. Only tensors have placements; write None there."
+                )
         pairs = [(x, p) for x, p in zip(args, in_placements, strict=True) if p is not None]
         given = [(x if isinstance(x, Tensor) else from_jax(x)).redistribute(device_mesh, p) for x, p in pairs]
         specs = tuple(spec_of(device_mesh, p, x.ndim) for x, (_, p) in zip(given, pairs, strict=True))
@@ -80,11 +88,17 @@ def local_map(
             rest = iter(parts)
             full = [x if p is None else next(rest) for x, p in zip(args, in_placements, strict=True)]
             found = fn(*full)
-            results = [found] if is_one else list(found)
+            results = [found] if is_one or not isinstance(found, (tuple, list)) else list(found)
             if len(results) != len(outs):
                 raise PlacementError(
                     f"The function returned {len(results)} results, and `out_placements` are for {len(outs)}."
                 )
+            for x in results:
+                if not isinstance(x, (Tensor, jax.Array)):
+                    raise TensorTypeError(
+                        f"`{name}` returned something of type {type(x).__name__}. A function of parts returns a tensor "
+                        "for each entry of `out_placements`; several in a tuple."
+                    )
             return [_with_axes(x, p) for x, p in zip(results, outs, strict=True)]
 
         body = _body_of(name, on_parts, given, device_mesh, specs)
@@ -92,6 +106,8 @@ def local_map(
             _out_spec(device_mesh, p, len(spec.shape) - _n_partial(p))
             for p, spec in zip(outs, body.results, strict=True)
         ]
+        for i, (spec, var) in enumerate(zip(out_specs, body.graph.jaxpr.outvars, strict=True)):
+            _check_alike(name, i, outs[i], type_varies_over(var.aval) - {*jax.tree.leaves(tuple(spec))})
         everywhere = _Everywhere(device_mesh, specs, tuple(out_specs))
         results = [
             PartialTensor(x, device_mesh, p) if _n_partial(p) else x
@@ -125,6 +141,20 @@ class _Everywhere:
             )  # a `shard_map` that is not in a program checks its results by more programs
 
         return run
+
+
+def _check_alike(name: str, place: int, placements: Placements, axes: frozenset[Any]) -> None:
+    """Raises if a result differs along axes along which it is said to be the same.
+
+    Raises:
+      PlacementError: If it does.
+    """
+    if axes:
+        raise PlacementError(
+            f"Result {place} of `{name}` may differ from device to device along {sorted(axes)}, and `out_placements` "
+            f"has {list(placements)} for it, which says that all hold the same. Write `Shard(dim)` for parts or "
+            "`Partial()` for terms of a sum; or make them alike, such as by `jax.lax.psum`."
+        )
 
 
 def _body_of(

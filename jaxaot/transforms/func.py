@@ -14,11 +14,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot.errors import ArgumentError, AutogradError, TensorValueError
-from jaxaot.facade.custom_function import no_jvp
+from jaxaot.errors import ArgumentError, AutogradError, MissingMethodError, TensorValueError
+from jaxaot.facade.custom_function import jvp_missing
 from jaxaot.facade.grad import recording
 from jaxaot.facade.kernels import conjugate
-from jaxaot.facade.subclass import is_wrapper
+from jaxaot.facade.subclass import carrying, is_wrapper, take_apart
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.wrapper_gradients import carried
 from jaxaot.ops.promotion import is_complex, is_inexact
@@ -94,6 +94,7 @@ def _check_argnums(argnums: Argnums, args: Sequence[Any]) -> Any:
     if len({argnum % len(args) for argnum in several}) < len(several):
         raise AutogradError(f"argnums elements must be unique, got {argnums}")
     for argnum in several:
+        _check_kinds(f"Argument {argnum}", args[argnum])
         for leaf in jax.tree.leaves(args[argnum]):
             if _is_array(leaf) and not is_inexact(leaf.dtype):
                 raise AutogradError(
@@ -101,6 +102,40 @@ def _check_argnums(argnums: Argnums, args: Sequence[Any]) -> Any:
                     f"{leaf.dtype}"
                 )
     return argnums
+
+
+def _check_kinds(name: str, argument: object) -> None:
+    """Raises if what is differentiated holds something that has no derivative as a whole.
+
+    Args:
+      name: What the argument is called, for messages.
+      argument: A pytree.
+
+    Raises:
+      AutogradError: If it holds a wrapper of which some inner tensors carry no gradients.
+      UnfinishedSumError: If it holds a sum that is not finished.
+    """
+    for leaf in jax.tree.leaves(argument, is_leaf=is_wrapper):
+        if is_wrapper(leaf):
+            inner, frame = take_apart(leaf)
+            carriers = carrying(leaf)
+            others = [each for each in frame.names if each not in carriers]
+            if others:
+                kind = type(leaf).__name__
+                tape = f" On the tape {carriers} carry them: `ja.autograd.grad(f(x), x)`." if carriers else ""
+                raise AutogradError(
+                    f"{name} is a `{kind}`, whose inner tensors {others} carry no gradients, so it has no derivative "
+                    "as a whole. Differentiate a function of what it is made of, `lambda t: f(make(t))`, where `make` "
+                    f"returns the `{kind}`.{tape}"
+                )
+            _check_kinds(name, inner)
+        elif not _is_array(leaf) and hasattr(type(leaf), "__jax_array__"):
+            leaf.__jax_array__()  # a sum that is not finished says so
+
+
+def _check_primal_kinds(primals: Sequence[object]) -> None:
+    for place, primal in enumerate(primals):
+        _check_kinds(f"Primal {place}", primal)
 
 
 def _check_tensors(said: str, has_aux: bool, result: Any) -> None:
@@ -166,7 +201,10 @@ def _in_forward_mode(transformed: Callable[..., Any]) -> Callable[..., Any]:
         except TypeError as error:
             if "custom_vjp" not in str(error):
                 raise
-            return no_jvp()
+            raise MissingMethodError(
+                f"{jvp_missing()} A product in float8 has a backward alone, too. In reverse mode write "
+                "`ja.func.jacrev(f)` in place of `jacfwd`, and `ja.func.jacrev(ja.func.grad(f))` in place of `hessian`."
+            ) from error
 
     return run
 
@@ -233,6 +271,7 @@ def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> An
       AutogradError: If the result is not made of tensors; by the function returned, if cotangents do not fit it.
     """
     check = functools.partial(_check_tensors, "vjp(f, *primals)", has_aux)
+    _check_primal_kinds(primals)
 
     def forward(*primals: object) -> Any:
         return jax.vjp(_pure(func, True, check), *primals, has_aux=has_aux)
@@ -325,6 +364,7 @@ def _check_primals(said: str, primals: Any, tangents: Any) -> None:
             f"{said}: Expected primals and tangents to have the same python structure. Got primals with structure "
             f"{wanted} and tangents with structure {given}"
         )
+    _check_primal_kinds(primals)
     leaves = jax.tree.leaves(primals)
     if not leaves:
         raise AutogradError(f"{said}: Expected primals to contain at least one Tensor.")
@@ -353,6 +393,8 @@ def _depends(fn: Callable[..., Any], primals: Sequence[Any]) -> bool:
 
 def linearize(func: Callable[..., Any], *primals: object) -> tuple[Any, Callable[..., Any]]:
     """Returns the result of `func`, and its derivative there as a linear function of tangents."""
+
+    _check_primal_kinds(primals)
 
     def forward(*primals: object) -> Any:
         return jax.linearize(_pure(func, False), *primals)

@@ -6,7 +6,8 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.distributed import Partial, Replicate, Shard, distribute_tensor, init_device_mesh, local_map
-from jaxaot.errors import TraceError
+from jaxaot.errors import MissingMemoryError, PlacementError, TensorTypeError, TraceError
+from jaxaot.subclasses import TwoTensor
 
 MESH = init_device_mesh("cpu", (4,), mesh_dim_names=("d",))
 F = ja.nn.functional
@@ -120,3 +121,23 @@ def test_writes_to_what_is_outside_are_refused():
             f(rows())
         assert "each device would write something else there" in " ".join(str(caught.value).split())
     assert mean.tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("fn", "out", "given", "error", "words"),
+    [
+        (lambda x: x, [Replicate()], rows, PlacementError, "Result 0 of `<lambda>` may differ from device to device"),
+        (lambda x: 3, [Shard(0)], rows, TensorTypeError, "returned something of type int"),
+        (lambda x: None, [[Shard(0)], [Shard(0)]], rows, PlacementError, "returned 1 results"),
+        (lambda x: x, [Shard(0)], lambda: 3, TensorTypeError, "Only tensors have placements; write None there"),
+        (lambda x: x, [Shard(0)], lambda: values(6, 4), PlacementError, "dim 0 has 6 elements, for 4 devices"),
+        (lambda x: x.sum(), [Shard(0)], rows, PlacementError, "the tensor has 0 dims"),
+        (lambda x: TwoTensor(x, x), [Shard(0)], rows, MissingMemoryError, "Ask these"),
+    ],
+)
+def test_what_does_not_fit_is_refused(fn, out, given, error, words):
+    run, x = local_map(fn, out, ([Shard(0)],), MESH), given()
+    for f in (run, ja.compile(lambda x: run(x))):
+        with pytest.raises(error) as caught:
+            f(x)
+        assert words in " ".join(str(caught.value).split())
