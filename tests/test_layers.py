@@ -22,6 +22,7 @@ LAYERS = [
         "_jax",
         "_scopes",
         "_placement",
+        "_manual_axes",
         "_versions",
         "_absent",
         "_warnings",
@@ -70,6 +71,8 @@ WITHIN_A_ROW = {
     ("_typing", "_jax"),  # types of graphs
     ("_scopes", "_jax"),  # types of equations
     ("_placement", "_jax"),  # what asks XLA for one is a primitive
+    ("_manual_axes", "_jax"),  # types of values
+    ("_manual_axes", "_typing"),
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning
     ("_logs", "errors"),  # an unknown name is an error

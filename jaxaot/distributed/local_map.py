@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.sharding import Mesh, PartitionSpec
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from jaxaot.api import functionalize
+from jaxaot._immutable import immutable
+from jaxaot._jax import type_varies_over, varying_axes
 from jaxaot.distributed.partial import PartialTensor
-from jaxaot.errors import PlacementError, UnfinishedSumError
+from jaxaot.errors import PlacementError, TensorTypeError, TraceError, UnfinishedSumError
+from jaxaot.facade.create import from_jax
 from jaxaot.facade.placements import Partial, Placement, Replicate, spec_of
 from jaxaot.facade.tensor import Tensor
-from jaxaot.transforms.call_as_op import call_on_tensors
+from jaxaot.tracer.body import Body, trace_body
+from jaxaot.tracer.leaves import spec_of as leaf_spec
+from jaxaot.transforms.call_as_op import call_body, outermost_trace
 
 Placements = Sequence[Placement]
 
@@ -35,7 +41,8 @@ def local_map(
         y = rows_by_columns(x, w).redistribute(mesh, [Replicate()])
 
     Inside, collectives of JAX by the names of the mesh's axes are at hand, such as
-    `ja.from_jax(jax.lax.psum(t.jax(), "dim_0"))`.
+    `ja.from_jax(jax.lax.psum(t.jax(), "dim_0"))`. Tensors that `fn` reaches are the same on each device, and so are the
+    random numbers that it draws.
 
     Args:
       fn: A function of tensors that returns a tensor or a tuple of them. It sees parts, and writes to none of them.
@@ -44,12 +51,16 @@ def local_map(
       device_mesh: The mesh.
 
     Raises:
-      PlacementError: If there are not as many placements as the mesh has axes.
+      PlacementError: If there are not as many placements as the mesh has axes. By the function returned, if a result
+        differs between devices that are to hold the same.
+      TraceError: By the function returned, if `fn` writes to a tensor that it was not passed.
     """
     is_one = all(hasattr(p, "is_shard") for p in out_placements)
     outs: list[Any] = [tuple(out_placements)] if is_one else [tuple(p) for p in out_placements]  # type: ignore[arg-type]
     for placements in (*outs, *(p for p in in_placements if p is not None)):
         spec_of(device_mesh, [Replicate() if isinstance(p, Partial) else p for p in placements], 64)
+
+    name = getattr(fn, "__name__", "function")
 
     @functools.wraps(fn)
     def run(*args: Any) -> Any:
@@ -63,44 +74,117 @@ def local_map(
             raise UnfinishedSumError(
                 f"The arguments {unfinished} are sums that are not finished. Pass `x.redistribute(mesh, placements)`."
             )
+        for i, (x, p) in enumerate(zip(args, in_placements, strict=True)):
+            if p is not None and not isinstance(x, (Tensor, jax.Array, np.ndarray)):
+                raise TensorTypeError(
+                    f"Argument {i} of `{name}` is of type {type(x).__name__}, and `in_placements` has {list(p)} for "
+                    "it. Only tensors have placements; write None there."
+                )
         pairs = [(x, p) for x, p in zip(args, in_placements, strict=True) if p is not None]
-        given = [x.redistribute(device_mesh, p) if isinstance(x, Tensor) else x for x, p in pairs]
-        specs = tuple(spec_of(device_mesh, p, len(x.shape)) for x, p in pairs)
+        given = [(x if isinstance(x, Tensor) else from_jax(x)).redistribute(device_mesh, p) for x, p in pairs]
+        specs = tuple(spec_of(device_mesh, p, x.ndim) for x, (_, p) in zip(given, pairs, strict=True))
 
-        def on_parts(*parts: Any) -> Any:
+        def on_parts(parts: list[Any]) -> list[Any]:
             rest = iter(parts)
             full = [x if p is None else next(rest) for x, p in zip(args, in_placements, strict=True)]
-            results = functionalize(fn)(*full)
-            results = [results] if is_one else list(results)
+            found = fn(*full)
+            results = [found] if is_one or not isinstance(found, (tuple, list)) else list(found)
             if len(results) != len(outs):
                 raise PlacementError(
                     f"The function returned {len(results)} results, and `out_placements` are for {len(outs)}."
                 )
+            for x in results:
+                if not isinstance(x, (Tensor, jax.Array)):
+                    raise TensorTypeError(
+                        f"`{name}` returned something of type {type(x).__name__}. A function of parts returns a tensor "
+                        "for each entry of `out_placements`; several in a tuple."
+                    )
             return [_with_axes(x, p) for x, p in zip(results, outs, strict=True)]
 
-        @jax.jit
-        def everywhere(*arrays: Any) -> Any:
-            shapes: list[int] = []
-
-            def noting(*parts: Any) -> Any:
-                results = on_parts(*parts)
-                shapes[:] = [x.ndim - _n_partial(p) for x, p in zip(results, outs, strict=True)]
-                return results
-
-            jax.eval_shape(
-                jax.shard_map(noting, mesh=device_mesh, in_specs=specs, out_specs=PartitionSpec(), check_vma=False),
-                *arrays,
-            )
-            out_specs = [_out_spec(device_mesh, p, n) for p, n in zip(outs, shapes, strict=True)]
-            return jax.shard_map(on_parts, mesh=device_mesh, in_specs=specs, out_specs=out_specs)(*arrays)
-
+        body = _body_of(name, on_parts, given, device_mesh, specs)
+        out_specs = [
+            _out_spec(device_mesh, p, len(spec.shape) - _n_partial(p))
+            for p, spec in zip(outs, body.results, strict=True)
+        ]
+        for i, (spec, var) in enumerate(zip(out_specs, body.graph.jaxpr.outvars, strict=True)):
+            _check_alike(name, i, outs[i], type_varies_over(var.aval) - {*jax.tree.leaves(tuple(spec))})
+        everywhere = _Everywhere(device_mesh, specs, tuple(out_specs))
         results = [
             PartialTensor(x, device_mesh, p) if _n_partial(p) else x
-            for x, p in zip(call_on_tensors(everywhere, tuple(given), {}), outs, strict=True)
+            for x, p in zip(call_body("local_map", body, given, everywhere), outs, strict=True)
         ]
         return results[0] if is_one else tuple(results)
 
     return run
+
+
+@immutable
+class _Everywhere:
+    """Runs a graph on the parts of each device; what it takes besides is the same on all of them.
+
+    Attributes:
+      mesh: The mesh.
+      in_specs: How its first arguments are spread.
+      out_specs: How its results are.
+    """
+
+    mesh: Mesh
+    in_specs: tuple[PartitionSpec, ...]
+    out_specs: tuple[PartitionSpec, ...]
+
+    def __call__(self, compute: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*values: Any) -> Any:
+            specs = (*self.in_specs, *[PartitionSpec()] * (len(values) - len(self.in_specs)))
+            mapped = jax.shard_map(compute, mesh=self.mesh, in_specs=specs, out_specs=list(self.out_specs))
+            return jax.jit(mapped)(
+                *values
+            )  # a `shard_map` that is not in a program checks its results by more programs
+
+        return run
+
+
+def _check_alike(name: str, place: int, placements: Placements, axes: frozenset[Any]) -> None:
+    """Raises if a result differs along axes along which it is said to be the same.
+
+    Raises:
+      PlacementError: If it does.
+    """
+    if axes:
+        raise PlacementError(
+            f"Result {place} of `{name}` may differ from device to device along {sorted(axes)}, and `out_placements` "
+            f"has {list(placements)} for it, which says that all hold the same. Write `Shard(dim)` for parts or "
+            "`Partial()` for terms of a sum; or make them alike, such as by `jax.lax.psum`."
+        )
+
+
+def _body_of(
+    name: str, on_parts: Callable[..., Any], given: Sequence[Tensor], mesh: Mesh, specs: tuple[PartitionSpec, ...]
+) -> Body:
+    """Returns a function of parts as a graph. It is traced where the names of the mesh's axes are known.
+
+    Raises:
+      TraceError: If it writes to a tensor from outside.
+    """
+    shapes = [NamedSharding(mesh, spec).shard_shape(tuple(x.shape)) for x, spec in zip(given, specs, strict=True)]
+    parts = [dataclasses.replace(leaf_spec(x), shape=shape) for x, shape in zip(given, shapes, strict=True)]
+    traced: list[Body] = []
+
+    def trace(*arrays: Any) -> tuple[()]:
+        varying = [varying_axes(array) for array in arrays]
+        traced.append(trace_body(on_parts, parts, has_streams=False, varying=varying, what=f"`{name}`, a `local_map`,"))
+        return ()
+
+    types = [jax.ShapeDtypeStruct(tuple(x.shape), x.dtype) for x in given]
+    with outermost_trace():
+        jax.eval_shape(jax.shard_map(trace, mesh=mesh, in_specs=specs, out_specs=()), *types)
+    (body,) = traced
+    if body.writes or body.moves or body.counts:
+        raise TraceError(
+            f"`{name}`, a function of the parts that one device holds, writes to a tensor that it was not passed, and "
+            "each device would write something else there. Return the new value with a placement of its own, and write "
+            "it outside: `x.copy_(new)`."
+        )
+    return body
 
 
 def _n_partial(placements: Placements) -> int:

@@ -42,7 +42,13 @@ def init_device_mesh(
             f'`init_device_mesh("cpu", {device_type!r}, mesh_dim_names=…)`.'
         )
     kind = {"cuda": "gpu", None: None}.get(device_type, device_type)
-    found = list(devices) if devices is not None else jax.devices(kind)
+    try:
+        found = list(devices) if devices is not None else jax.devices(kind)
+    except RuntimeError as error:
+        raise PlacementError(
+            f"There are no devices of the kind {device_type!r} here: {error}. Write the kind of those that "
+            "`jax.devices()` lists, or None for it."
+        ) from error
     shape = (len(found),) if mesh_shape is None else tuple(mesh_shape)
     names = [f"dim_{i}" for i in range(len(shape))] if mesh_dim_names is None else list(mesh_dim_names)
     if len(names) != len(shape) or len(set(names)) != len(names):

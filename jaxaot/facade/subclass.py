@@ -285,7 +285,12 @@ def carrying(wrapper: Tensor) -> list[str]:
     chosen = getattr(type(wrapper), "__tensor_gradients__", None)
     if chosen is not None:
         return [name for name in frame.names if name in chosen]
-    return [name for name, value in zip(frame.names, inner, strict=True) if is_inexact(value.dtype)]
+    is_shell = lambda value: is_wrapper(value) and "_held" in value.__dict__  # which has no dtype
+    return [
+        name
+        for name, value in zip(frame.names, inner, strict=True)
+        if (carrying(value) if is_shell(value) else is_inexact(value.dtype))
+    ]
 
 
 def _flatten(wrapper: Tensor) -> tuple[tuple[Any, ...], Frame]:

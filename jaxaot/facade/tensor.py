@@ -167,7 +167,7 @@ class Tensor(Bound):
 
         def __getattr__(self, name: str) -> Any:
             kind = type(self).__name__
-            if name in _FIELDS and kind != "Tensor":
+            if kind != "Tensor" and (name in _FIELDS or name in ("placements", "device_mesh")):
                 raise MissingMemoryError(
                     f"`{kind}` is made of inner tensors and has no memory and no place on the tape of its own, and "
                     "what was called needs one. Call it on the inner tensors."

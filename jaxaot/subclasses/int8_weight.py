@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from jaxaot._typing import DTypeLike
-from jaxaot.errors import DtypeError
+from jaxaot.errors import DtypeError, ShapeMismatchError
 from jaxaot.facade.grad import recording
 from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.subclass import Op
@@ -33,6 +33,11 @@ class Int8Weight(Tensor):
 
     @staticmethod
     def __new__(cls, int8_data: Tensor, scale: Tensor, dtype: DTypeLike = jnp.float32) -> Int8Weight:
+        if int8_data.ndim < 2:
+            raise ShapeMismatchError(
+                f"Int8Weight(): a matrix is expected, not int8 values of shape {list(int8_data.shape)}. Take rows of "
+                "`w.dequantize()`."
+            )
         return Tensor._make_wrapper_subclass(cls, int8_data.shape, int8_data.stride(), dtype=dtype)
 
     def __init__(self, int8_data: Tensor, scale: Tensor, dtype: DTypeLike = jnp.float32):

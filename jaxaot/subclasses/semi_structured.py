@@ -68,6 +68,11 @@ class SemiStructuredSparse(Tensor):
 
     @staticmethod
     def __new__(cls, values: Tensor, places: Tensor, is_transposed: bool = False) -> SemiStructuredSparse:
+        if values.ndim < 2:
+            raise ShapeMismatchError(
+                f"SemiStructuredSparse(): a matrix is expected, not values of shape {list(values.shape)}. Take rows of "
+                "`w.to_dense()`."
+            )
         size = (values.shape[0], 2 * values.shape[1])
         return Tensor._make_wrapper_subclass(
             cls, size[::-1] if is_transposed else size, (1, size[1]) if is_transposed else None, dtype=values.dtype

@@ -18,14 +18,15 @@ import numpy as np
 
 from jaxaot._immutable import immutable
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun, make_jaxpr_object
-from jaxaot._typing import Array, ClosedJaxpr
+from jaxaot._manual_axes import NO_AXES, as_varying, manual_axes, varying_type
+from jaxaot._typing import Array, ClosedJaxpr, DTypeLike
 from jaxaot.errors import CapturedTensorChangedError
 from jaxaot.facade.generator import Generator, Position
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import GraphInput
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor, wrap_array
-from jaxaot.facade.tracing import TraceState
+from jaxaot.facade.tracing import TraceState, lift_p
 from jaxaot.ir.walk import variables
 from jaxaot.ops.promotion import strong
 from jaxaot.tape.modes import state
@@ -79,6 +80,7 @@ class Body:
       moves: What it moved on.
       counts: By how much write counters grew, each with a captured tensor that has it.
       draws: How many keys of each generator it took for itself.
+      axes: The axes of a mesh along which its inputs and outputs differ, in a function that `shard_map` runs.
     """
 
     graph: Any
@@ -89,6 +91,7 @@ class Body:
     moves: tuple[Move, ...]
     counts: tuple[tuple[Tensor, int], ...]
     draws: dict[Generator, int]
+    axes: frozenset[Any]
 
     @property
     def generators(self) -> list[Generator]:
@@ -97,7 +100,7 @@ class Body:
 
     def __call__(self, *inputs: object) -> list[Any]:
         """Returns the outputs of the graph, its equations being part of whatever JAX traces at the moment."""
-        return list(jaxpr_as_fun(self.graph)(*inputs))
+        return list(jaxpr_as_fun(self.graph)(*(as_varying(x, self.axes) for x in inputs)))
 
 
 class _BodyTrace(TraceState):
@@ -109,10 +112,12 @@ class _BodyTrace(TraceState):
       has_streams: Whether it draws from streams of its own; else it takes the keys that the surrounding function would.
       ghosts: By id, what carried the gradients of a captured history when the body began.
       stream_seeds: Generator → the seed of its stream.
+      axes: Those of `Body`.
     """
 
-    def __init__(self, is_loop: bool, outer: TraceState | None, has_streams: bool) -> None:
+    def __init__(self, is_loop: bool, outer: TraceState | None, has_streams: bool, axes: frozenset[Any]) -> None:
         super().__init__()
+        self.axes = axes
         self.is_loop = is_loop
         self.has_streams = has_streams
         self.outer = outer
@@ -120,6 +125,12 @@ class _BodyTrace(TraceState):
             self.first_run_backward = 0 if outer is None else outer.first_run_backward
         self.ghosts: dict[int, Any] = {}
         self.stream_seeds: dict[Generator, Array] = {}
+
+    def lift(self, shape: tuple[int, ...], dtype: DTypeLike, origin: tuple[Any, ...], weak_type: bool = False) -> Array:
+        if not self.axes:
+            return super().lift(shape, dtype, origin, weak_type)
+        self.lifted.append(origin)
+        return lift_p.bind(index=len(self.lifted) - 1, aval=varying_type(shape, dtype, self.axes))
 
     def symbol_of(self, storage: Storage) -> Array:
         is_weak = bool(getattr(storage.array, "weak_type", False))
@@ -199,6 +210,7 @@ def trace_body(
     promoted: Sequence[tuple[History, Storage]] = (),
     is_loop: bool = False,
     has_streams: bool = True,
+    varying: Sequence[frozenset[Any]] | None = None,
     what: str = "The function of a `cond`, `while_loop`, `scan` or `map`",
 ) -> Body:
     """Returns the graph of a function, and what it does to what it captures from the surrounding trace or from outside.
@@ -209,13 +221,16 @@ def trace_body(
       promoted: Histories that do not require grad, but are to be taken as if they did.
       is_loop: Whether the body will run again on what it leaves.
       has_streams: Whether random numbers are those of streams, so that they do not depend on how often bodies run.
+      varying: For a function that `shard_map` is to run, the axes along which each argument differs; what it captures
+        is the same everywhere then. By default all may differ that is within a `shard_map`.
       what: What the function is, for messages.
 
     Raises:
       CapturedTensorChangedError: If it changes more of a captured tensor than its values.
     """
     outer, grad_enabled = state.trace, state.grad_enabled
-    trace = _BodyTrace(is_loop, outer, has_streams)
+    axes = manual_axes() if varying is None else NO_AXES
+    trace = _BodyTrace(is_loop, outer, has_streams, axes)
     found: dict[str, Any] = {}
 
     def staged(*symbols: Array) -> list[Any]:
@@ -245,11 +260,14 @@ def trace_body(
             if before["_history"] is None and tensor.requires_grad
         ]
         found["counts"] = _counts(trace)
-        return outputs
+        return [as_varying(x, axes) for x in outputs] if axes else outputs
 
     try:
         state.trace = trace
-        avals = [jax.ShapeDtypeStruct(spec.shape, spec.dtype) for spec in arguments]
+        avals: list[Any] = [jax.ShapeDtypeStruct(spec.shape, spec.dtype) for spec in arguments]
+        if axes or varying is not None:
+            given = varying or [axes] * len(avals)
+            avals = [varying_type(x.shape, x.dtype, along) for x, along in zip(avals, given, strict=True)]
         closed = jax.make_jaxpr(staged)(*avals)
     finally:
         state.trace, state.grad_enabled = outer, grad_enabled
@@ -272,6 +290,7 @@ def trace_body(
         moves=tuple(moves),
         counts=found["counts"],
         draws=trace.draws,
+        axes=axes,
     )
 
 

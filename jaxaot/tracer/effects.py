@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._immutable import immutable
+from jaxaot._manual_axes import as_varying, manual_axes
 from jaxaot._typing import Array
 from jaxaot.errors import BackwardTwiceError, NotDifferentiableError, TraceError
 from jaxaot.facade.counter import WriteCounter, counter_of
@@ -81,13 +82,14 @@ class Operands:
 
     def __init__(self, outer: TraceState):
         self.values: list[Any] = []
+        self._axes = manual_axes()
         self._outer = outer
         self._sources: list[Any] = []
         self._places: dict[Any, int] = {}
 
     def add(self, value: Any, tensor: Tensor | None = None) -> int:
         """Returns the place of a new operand, the value of `tensor` if that is where its gradients go."""
-        self.values.append(strong(value, value.dtype))
+        self.values.append(as_varying(strong(value, value.dtype), self._axes))
         self._sources.append(tensor)
         return len(self.values) - 1
 

@@ -39,8 +39,9 @@ def hoist(
     if len(symbols) < n_lifted:
         raise TraceError(
             "A tensor from outside was first used inside a nested JAX trace (such as the body of `jax.lax.scan`). "
-            "Write the loop with `ja.scan`, `ja.while_loop`, `ja.map` or `ja.cond`, which know of tensors, pass the "
-            "tensor to that function as an argument, or read it once before: `w = w + 0`."
+            "Write the loop with `ja.scan`, `ja.while_loop`, `ja.map` or `ja.cond`, which know of tensors, and a "
+            "`shard_map` with `ja.distributed.local_map`. Or pass the tensor to that function as an argument, or read "
+            "it once before: `w = w + 0`."
         )
     invars = [*closed.jaxpr.invars, *(symbols[k] for k in order), *constants, *(symbols[k] for k in randoms)]
     lifted = set(constants)

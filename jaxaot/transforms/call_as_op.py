@@ -18,6 +18,7 @@ import numpy as np
 
 from jaxaot._frames import without_own_frames
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun
+from jaxaot._manual_axes import as_varying
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.dispatch import call
@@ -40,6 +41,9 @@ from jaxaot.views.window import find_window
 
 _MAX_ROWS = 256
 _rows: dict[Any, OpSpec] = {}
+
+Around = Callable[[Callable[..., Sequence[Any]]], Callable[..., Sequence[Any]]]
+"""Takes the function of a graph to the one that runs."""
 
 _Source = Callable[[Sequence[Any]], Any]
 """Takes the values of all operands to that of an input of the graph."""
@@ -73,18 +77,31 @@ def call_as_op(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         found.append(is_array)
         return [jnp.asarray(x) for x, wanted in zip(results, is_array, strict=True) if wanted]
 
-    with _outermost():
+    with outermost_trace():
         body = trace_body(run, [spec_of(value) for value in given], has_streams=False)
-    graph = inline(body.graph)  # so that constants of inner calls are operands too, and not part of a row
-    operands = _Operands(given, body, graph.consts)
-    row = _row(getattr(fn, "__name__", ""), graph, operands.sources)
-    results = iter(call(row, (operands.values,), ()))
-    if state.trace is None:
-        for generator, n_draws in body.draws.items():
-            generator.offset += n_draws
+    results = iter(call_body(getattr(fn, "__name__", ""), body, given))
     result_tree, static, is_array = found
     filled = [next(results) if wanted else x for x, wanted in zip(static, is_array, strict=True)]
     return unpack_keys(jax.tree.unflatten(result_tree, filled))
+
+
+def call_body(name: str, body: Body, given: Sequence[Any], around: Around | None = None) -> Sequence[Tensor]:
+    """Returns the results of a body for tensors and what it captured, as one operation.
+
+    Args:
+      name: Of the operation.
+      body: Writes to nothing that it captured, and draws as the surrounding function does.
+      given: Its arguments.
+      around: Takes the graph as a function of arrays to the one that runs; hashable. What the body captured follows
+        its arguments there.
+    """
+    graph = inline(body.graph)  # so that constants of inner calls are operands too, and not part of a row
+    operands = _Operands(given, body, graph.consts)
+    results: Sequence[Tensor] = call(_row(name, graph, body, operands.sources, around), (operands.values,), ())
+    if state.trace is None:
+        for generator, n_draws in body.draws.items():
+            generator.offset += n_draws
+    return results
 
 
 def call_on_tensors(transformed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -128,7 +145,7 @@ def _is_array(leaf: object) -> bool:
 
 
 @contextlib.contextmanager
-def _outermost() -> Iterator[None]:
+def outermost_trace() -> Iterator[None]:
     """Inside, nobody else runs compiled functions, as storages hold symbols; nothing is done within a trace."""
     if state.trace is not None:
         yield
@@ -211,30 +228,36 @@ def _key_of_index(generator: Generator, n: int) -> Any:
     return jnp.concatenate([words, jnp.atleast_1d(index).astype(jnp.uint32)])
 
 
-def _row(name: str, graph: ClosedJaxpr, sources: Sequence[_Source | None]) -> OpSpec:
+def _row(name: str, graph: ClosedJaxpr, body: Body, sources: Sequence[_Source | None], around: Around | None) -> OpSpec:
     """Returns the op of a graph; one that is alike is taken again."""
     key = None
     if state.trace is None and not any(sources):
         content = graph_content(graph.jaxpr)
-        key = None if content is None else (name, content)
+        key = None if content is None else (name, content, around)
     row = _rows.get(key) if key is not None else None
     if row is None:
-        row = _new_row(name, graph, sources)
+        row = _new_row(name, graph, body, sources, around)
         if key is not None:
             remember(_rows, key, row, _MAX_ROWS)
     return row
 
 
-def _new_row(name: str, graph: ClosedJaxpr, sources: Sequence[_Source | None]) -> OpSpec:
-    jaxpr, n_consts = graph.jaxpr, len(graph.consts)
+def _new_row(
+    name: str, graph: ClosedJaxpr, body: Body, sources: Sequence[_Source | None], around: Around | None
+) -> OpSpec:
+    jaxpr, n_consts, axes = graph.jaxpr, len(graph.consts), body.axes
+
+    def compute(*values: Any) -> list[Any]:
+        n_inputs = len(values) - n_consts
+        filled = close_jaxpr(jaxpr, list(values[n_inputs:]))
+        return list(jaxpr_as_fun(filled)(*(as_varying(value, axes) for value in values[:n_inputs])))
 
     def run(values: Sequence[Any]) -> list[Any]:
         n_inputs = len(values) - n_consts
-        filled = close_jaxpr(jaxpr, list(values[n_inputs:]))
         inputs, place = [], 0
         for source in sources:
             inputs.append(values[place] if source is None else source(values))
             place += 1 if source is None else 2
-        return list(jaxpr_as_fun(filled)(*inputs))
+        return list((compute if around is None else around(compute))(*inputs, *values[n_inputs:]))
 
     return op_of(run, f"{name if name.isidentifier() else 'call_as_op'}(Tensor[] values) -> Tensor[]")

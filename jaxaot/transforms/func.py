@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._callables import require_function
-from jaxaot.errors import ArgumentError, AutogradError, TensorValueError
-from jaxaot.facade.custom_function import no_jvp
+from jaxaot.errors import ArgumentError, AutogradError, MissingMethodError, TensorValueError
+from jaxaot.facade.custom_function import jvp_missing
 from jaxaot.facade.grad import recording
 from jaxaot.facade.kernels import conjugate
-from jaxaot.facade.subclass import is_wrapper
+from jaxaot.facade.subclass import carrying, is_wrapper, take_apart
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.wrapper_gradients import carried
 from jaxaot.ops.promotion import is_complex, is_inexact
@@ -95,6 +95,7 @@ def _check_argnums(argnums: Argnums, args: Sequence[Any]) -> Any:
     if len({argnum % len(args) for argnum in several}) < len(several):
         raise AutogradError(f"argnums elements must be unique, got {argnums}")
     for argnum in several:
+        _check_kinds(f"Argument {argnum}", args[argnum])
         for leaf in jax.tree.leaves(args[argnum]):
             if _is_array(leaf) and not is_inexact(leaf.dtype):
                 raise AutogradError(
@@ -102,6 +103,40 @@ def _check_argnums(argnums: Argnums, args: Sequence[Any]) -> Any:
                     f"{leaf.dtype}"
                 )
     return argnums
+
+
+def _check_kinds(name: str, argument: object) -> None:
+    """Raises if what is differentiated holds something that has no derivative as a whole.
+
+    Args:
+      name: What the argument is called, for messages.
+      argument: A pytree.
+
+    Raises:
+      AutogradError: If it holds a wrapper of which some inner tensors carry no gradients.
+      UnfinishedSumError: If it holds a sum that is not finished.
+    """
+    for leaf in jax.tree.leaves(argument, is_leaf=is_wrapper):
+        if is_wrapper(leaf):
+            inner, frame = take_apart(leaf)
+            carriers = carrying(leaf)
+            others = [each for each in frame.names if each not in carriers]
+            if others:
+                kind = type(leaf).__name__
+                tape = f" On the tape {carriers} carry them: `ja.autograd.grad(f(x), x)`." if carriers else ""
+                raise AutogradError(
+                    f"{name} is a `{kind}`, whose inner tensors {others} carry no gradients, so it has no derivative "
+                    "as a whole. Differentiate a function of what it is made of, `lambda t: f(make(t))`, where `make` "
+                    f"returns the `{kind}`.{tape}"
+                )
+            _check_kinds(name, inner)
+        elif not _is_array(leaf) and hasattr(type(leaf), "__jax_array__"):
+            leaf.__jax_array__()  # a sum that is not finished says so
+
+
+def _check_primal_kinds(primals: Sequence[object]) -> None:
+    for place, primal in enumerate(primals):
+        _check_kinds(f"Primal {place}", primal)
 
 
 def _check_tensors(said: str, has_aux: bool, result: Any) -> None:
@@ -167,7 +202,10 @@ def _in_forward_mode(transformed: Callable[..., Any]) -> Callable[..., Any]:
         except TypeError as error:
             if "custom_vjp" not in str(error):
                 raise
-            return no_jvp()
+            raise MissingMethodError(
+                f"{jvp_missing()} A product in float8 has a backward alone, too. In reverse mode write "
+                "`ja.func.jacrev(f)` in place of `jacfwd`, and `ja.func.jacrev(ja.func.grad(f))` in place of `hessian`."
+            ) from error
 
     return run
 
@@ -237,6 +275,7 @@ def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> An
     """
     require_function(func, "ja.func.vjp", "ja.func.vjp(f, x)")
     check = functools.partial(_check_tensors, "vjp(f, *primals)", has_aux)
+    _check_primal_kinds(primals)
 
     def forward(*primals: object) -> Any:
         return jax.vjp(_pure(func, True, check), *primals, has_aux=has_aux)
@@ -330,6 +369,7 @@ def _check_primals(said: str, primals: Any, tangents: Any) -> None:
             f"{said}: Expected primals and tangents to have the same python structure. Got primals with structure "
             f"{wanted} and tangents with structure {given}"
         )
+    _check_primal_kinds(primals)
     leaves = jax.tree.leaves(primals)
     if not leaves:
         raise AutogradError(f"{said}: Expected primals to contain at least one Tensor.")
@@ -358,6 +398,8 @@ def _depends(fn: Callable[..., Any], primals: Sequence[Any]) -> bool:
 
 def linearize(func: Callable[..., Any], *primals: object) -> tuple[Any, Callable[..., Any]]:
     """Returns the result of `func`, and its derivative there as a linear function of tangents."""
+
+    _check_primal_kinds(primals)
 
     def forward(*primals: object) -> Any:
         return jax.linearize(_pure(func, False), *primals)

@@ -19,6 +19,7 @@ from jaxaot._callables import require_function
 from jaxaot.errors import ArgumentError, DimError, TensorError, TensorValueError, ViewError
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.generator import Generator
+from jaxaot.facade.subclass import is_wrapper, take_apart
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.views import movedim, narrow, view_through
 from jaxaot.ops.table import lookup
@@ -145,6 +146,7 @@ def _dims_of_arguments(name: str, in_dims: object, args: tuple[Any, ...]) -> lis
             f"{said}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
             f"{jax.tree.structure(in_dims)} but inputs has structure {jax.tree.structure(args)}."
         ) from error
+    _check_wrappers(said, in_dims, args)
     for place, (leaf, dim) in enumerate(zip(_leaves(args), dims, strict=True)):
         if dim is None:
             continue
@@ -165,6 +167,34 @@ def _dims_of_arguments(name: str, in_dims: object, args: tuple[Any, ...]) -> lis
             )
         dims[place] = dim % n
     return dims
+
+
+def _check_wrappers(said: str, in_dims: object, args: tuple[Any, ...]) -> None:
+    """Raises where a wrapper is mapped along a dim that its inner tensors do not all have as it has.
+
+    Raises:
+      TensorValueError: If one is.
+    """
+    wrappers = lambda leaf: leaf is None or is_wrapper(leaf)
+    leaves: list[tuple[Any, Any]] = []
+    note = lambda dim, part: leaves.extend((dim, leaf) for leaf in jax.tree.leaves(part, is_leaf=wrappers))
+    jax.tree.map(note, in_dims, args, is_leaf=lambda leaf: leaf is None)
+    for dim, leaf in leaves:
+        if not is_wrapper(leaf) or not isinstance(dim, int) or not -leaf.ndim <= dim < leaf.ndim:
+            continue
+        inner, frame = take_apart(leaf)
+        dim, size = dim % leaf.ndim, leaf.shape
+        odd = {
+            name: list(x.shape)
+            for name, x in zip(frame.names, inner, strict=True)
+            if x.ndim != leaf.ndim or x.shape[dim] != size[dim]
+        }
+        if odd:
+            raise TensorValueError(
+                f"{said}Got in_dim={dim} for a `{type(leaf).__name__}` of shape {list(size)}, and its inner tensors "
+                f"{odd} have no such dim of {size[dim]} elements. Map a function of inner tensors or of a plain "
+                "tensor, and make the wrapper inside; or pass it with the `in_dim` None."
+            )
 
 
 def _mapped_size(name: str, in_dims: object, leaves: Sequence[Any], dims: Sequence[Dim]) -> int:
