@@ -219,7 +219,7 @@ def _lower_place_as(ctx: Any, x: Any, like: Any, *, leads: bool) -> list[Any]:
 
 
 batching.primitive_batchers[place_as_p] = _place_as_mapped
-mlir.register_lowering(place_as_p, _lower_place_as)
+mlir.register_lowering(place_as_p, _lower_place_as, cacheable=False)  # values of one type are no group
 
 
 def bind_params(eqn: Eqn) -> dict[str, Any]:

@@ -42,9 +42,8 @@ def test_optimizers_of_distributed_and_of_wrapped_parameters(name, is_compiled):
     right = values(8, 4).requires_grad_()
     trained(name, right, False)
     spread = distribute_tensor(values(8, 4).requires_grad_(), MESH, [Shard(0)])
-    parts = [distribute_tensor(values(8, 4), MESH, [Shard(0)]) for _ in (0, 1)]
-    pair = TwoTensor(*parts).requires_grad_()
-    for parameter, shown, places in ((spread, spread, [0]), (pair, pair.a, [0])):
+    pair = TwoTensor(*(distribute_tensor(values(8, 4), MESH, [Shard(i)]) for i in (0, 1))).requires_grad_()
+    for parameter, shown, places in ((spread, spread, [0]), (pair, pair.a, [0, 1])):
         optimizer = trained(name, parameter, is_compiled)
         np.testing.assert_allclose(shown.detach().numpy(), right.detach().numpy(), rtol=1e-4, atol=1e-5)
         assert shown.placements == (Shard(0),)
@@ -55,6 +54,22 @@ def test_optimizers_of_distributed_and_of_wrapped_parameters(name, is_compiled):
             assert {state.placements for state in found} == {(Shard(i),) for i in places}
         for state, loaded in zip(states_of(optimizer), states_of(other), strict=True):
             np.testing.assert_array_equal(state.numpy(), loaded.numpy())
+
+
+def test_parameters_of_one_shape_keep_placements_of_their_own():
+    parameters = [distribute_tensor(values(8, 4), MESH, [Shard(i)]).requires_grad_() for i in (0, 1)]
+    optimizer = ja.optim.AdamW(parameters, lr=1e-2)
+
+    @ja.compile
+    def step():
+        optimizer.zero_grad()
+        sum((p**3).sum() for p in parameters).backward()
+        optimizer.step()
+
+    step()
+    for i, parameter in enumerate(parameters):
+        states = [value for value in optimizer.state[parameter].values() if value.ndim]
+        assert {value.placements for value in (parameter, parameter.grad, *states)} == {(Shard(i),)}
 
 
 def test_derivatives_by_a_sum_that_is_not_finished_are_refused():
