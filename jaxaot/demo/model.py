@@ -10,11 +10,11 @@ from typing import Any
 from jaxaot.facade.foreach import FOREACH
 from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.tensor import Tensor
+from jaxaot.nn import functional as F
 from jaxaot.tape.modes import no_grad
 
 zeros, ones, randn, cat = (FUNCTIONS[""][name] for name in ("zeros", "ones", "randn", "cat"))
 zeros_like, arange = FUNCTIONS[""]["zeros_like"], FUNCTIONS[""]["arange"]
-F = FUNCTIONS["nn.functional"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +67,7 @@ class LayerNorm(Module):
         self.bias = zeros(n, requires_grad=True)
 
     def __call__(self, x: Tensor) -> Tensor:
-        return F["layer_norm"](x, (x.shape[-1],), self.weight, self.bias)
+        return F.layer_norm(x, (x.shape[-1],), self.weight, self.bias)
 
 
 class Attention(Module):
@@ -88,9 +88,9 @@ class Attention(Module):
 
     def __call__(self, x: Tensor, training: bool) -> Tensor:
         q, k, v = self.heads(x)
-        y = F["scaled_dot_product_attention"](q, k, v, is_causal=True)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         y = self.out(y.transpose(1, 2).reshape(*x.shape))
-        return F["dropout"](y, self.dropout, training)
+        return F.dropout(y, self.dropout, training)
 
     def decode(self, x: Tensor, keys: Tensor, values: Tensor, place: Tensor) -> Tensor:
         """Attends from one new place to all before it; its key and value are written into the cache in place."""
@@ -98,7 +98,7 @@ class Attention(Module):
         keys[:, :, place] = k
         values[:, :, place] = v
         seen = arange(keys.shape[2]) <= place
-        y = F["scaled_dot_product_attention"](q, keys, values, attn_mask=seen.view(1, 1, 1, -1))
+        y = F.scaled_dot_product_attention(q, keys, values, attn_mask=seen.view(1, 1, 1, -1))
         return self.out(y.transpose(1, 2).reshape(*x.shape))
 
 
@@ -114,8 +114,8 @@ class Block(Module):
         self.dropout = shape.dropout
 
     def mlp(self, x: Tensor, training: bool) -> Tensor:
-        y = self.down(F["gelu"](self.up(self.norm2(x)), approximate="tanh"))
-        return F["dropout"](y, self.dropout, training)
+        y = self.down(F.gelu(self.up(self.norm2(x)), approximate="tanh"))
+        return F.dropout(y, self.dropout, training)
 
     def __call__(self, x: Tensor, training: bool) -> Tensor:
         x = x + self.attention(self.norm1(x), training)
@@ -139,7 +139,7 @@ class GPT(Module):
 
     def __call__(self, codes: Tensor, training: bool = False) -> Tensor:
         """Returns logits (batch, length, characters) for codes (batch, length)."""
-        x = F["embedding"](codes, self.embedding) + self.positions[: codes.shape[1]]
+        x = F.embedding(codes, self.embedding) + self.positions[: codes.shape[1]]
         for block in self.blocks:
             x = block(x, training)
         return self.norm(x) @ self.embedding.t()
@@ -147,7 +147,7 @@ class GPT(Module):
     def loss(self, codes: Tensor, targets: Tensor, training: bool = True) -> Tensor:
         """Returns the mean cross entropy in nats."""
         logits = self(codes, training)
-        return F["cross_entropy"](logits.view(-1, self.shape.n_characters), targets.view(-1))
+        return F.cross_entropy(logits.view(-1, self.shape.n_characters), targets.view(-1))
 
     def make_cache(self) -> list[tuple[Tensor, Tensor]]:
         """Returns empty keys and values for one sequence, a pair for each block."""
@@ -157,7 +157,7 @@ class GPT(Module):
 
     def decode(self, code: Tensor, place: Tensor, cache: list[tuple[Tensor, Tensor]]) -> Tensor:
         """Returns the logits after one more character, (1, characters); the cache is written in place."""
-        x = F["embedding"](code.view(1, 1), self.embedding) + self.positions.index_select(0, place)
+        x = F.embedding(code.view(1, 1), self.embedding) + self.positions.index_select(0, place)
         for block, (keys, values) in zip(self.blocks, cache, strict=True):
             x = block.decode(x, keys, values, place)
         return (self.norm(x) @ self.embedding.t()).view(1, -1)

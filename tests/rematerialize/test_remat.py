@@ -411,7 +411,7 @@ def test_functions_of_tensors_are_refused_with_what_to_write():
 
 
 def test_what_is_no_function_is_refused():
-    with pytest.raises(TypeError, match=r"Write `ja\.remat\(fn\)\(x\)`"):
+    with pytest.raises(TypeError, match=r"Write `ja\.remat\(f\)` with the function itself"):
         ja.remat(jnp.ones(3))
 
 
