@@ -415,6 +415,9 @@ def deleted():
 X = ja.ones(4)
 W = ja.ones(2, requires_grad=True)
 BAD_USES = {
+    "a dim without an end": (ValueError, lambda: ja.Dim("n"), "Write `ja.Dim('n', max=64)`"),
+    "a dim without a name": (ValueError, lambda: ja.Dim(3, max=4), "`3` is none"),  # pyright: ignore
+    "a loss for a closure": (TypeError, lambda: ja.optim.SGD([ja.ones(1)]).step(3), "then `optimizer.step()`"),  # pyright: ignore
     "a negative size": (errors.StorageSizeError, lambda: ja.ones(4).untyped_storage().resize_(-1), "-1 bytes"),
     "a state that is none": (TypeError, lambda: ja.set_rng_state(X), "what `get_state()`"),  # pyright: ignore
     "a seed of more than 64 bits": (ValueError, lambda: ja.manual_seed(10**30), "64 bits"),

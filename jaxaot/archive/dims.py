@@ -44,19 +44,26 @@ class Dim:
     Args:
       name: What it is called in messages.
       min: The smallest size.
-      max: The largest size.
+      max: The largest size, for which the program is compiled; it has to be said.
       step: The distance of sizes, counted from `min` on.
 
     Raises:
-      UsageError: If no size lies between them.
+      UsageError: If no size lies between them, or the name is no text.
     """
 
     name: str
     min: int = dataclasses.field(default=1, kw_only=True)
-    max: int = dataclasses.field(kw_only=True)
+    max: int = dataclasses.field(default=0, kw_only=True)
     step: int = dataclasses.field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise UsageError(f"a dim has a name, and `{self.name!r}` is none. Write `ja.Dim('batch', max=64)`.")
+        if self.max == 0:
+            raise UsageError(
+                f"`ja.Dim({self.name!r})` needs the largest size, for which the program is compiled. Write "
+                f"`ja.Dim({self.name!r}, max=64)`."
+            )
         given = (self.min, self.max, self.step)
         if not all(type(n) is int for n in given) or not (0 < self.min <= self.max and self.step > 0):
             raise UsageError(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 from jaxaot._absent import check_keywords
+from jaxaot.errors import TensorTypeError
 from jaxaot.facade.grad import recording
 from jaxaot.facade.tensor import Tensor
 from jaxaot.optim.groups import (
@@ -83,7 +84,15 @@ class Optimizer:
 
         Returns:
           What `closure` returns, else None.
+
+        Raises:
+          TensorTypeError: If the closure is no function.
         """
+        if closure is not None and not callable(closure):
+            raise TensorTypeError(
+                f"`step` takes a function that computes the loss, and was given {closure!r}. Write "
+                "`loss.backward()`, then `optimizer.step()`."
+            )
         hooks = self._hooks
         if hooks is not None:
             call_hooks(self, hooks, "step_pre", closure)
