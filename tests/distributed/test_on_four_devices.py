@@ -28,4 +28,5 @@ NAMES = sorted(path.stem for path in (HERE / "four").glob("check_*.py"))
 def test_on_four_devices(name, which):
     options = ("-p", "no:cacheprovider", "-n", "0", "-q", "-m", which)
     done = run(["-m", "pytest", *options, str(HERE / "four" / f"{name}.py")], 1500 if which == "slow" else 500)
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    none_of_this_kind = pytest.ExitCode.NO_TESTS_COLLECTED
+    assert done.returncode in (0, none_of_this_kind), done.stdout[-6000:] + done.stderr[-2000:]
