@@ -79,8 +79,11 @@ class Pareto:
         from rich.table import Table
 
         n = min(max_points, len(self.points))
-        shown = [self.points[i * (len(self.points) - 1) // max(1, n - 1)] for i in range(n)]
-        table = Table("saved", "recomputing", "of a step", "peak memory", "values", "")
+        chosen = [self.points[i * (len(self.points) - 1) // max(1, n - 1)] for i in range(n)]
+        cells = lambda p: (p.saved_bytes, p.recompute_seconds, p.peak_bytes, p.n_saved)
+        of_policies = set(map(cells, self.policies))
+        shown = [point for point in chosen if cells(point) not in of_policies]
+        table = Table("saved", "recomputing", "of a step", "peak memory", "values", "policy")
         for column in table.columns[:-1]:
             column.justify = "right"
         for point in sorted((*shown, *self.policies), key=lambda p: (p.saved_bytes, p.recompute_seconds)):
@@ -108,6 +111,7 @@ class Pareto:
         for point in self.policies:
             axes.plot([point.saved_bytes / mib], [1e3 * point.recompute_seconds], marker="*", linestyle="none")
             axes.annotate(point.label, (point.saved_bytes / mib, 1e3 * point.recompute_seconds))
+        axes.margins(x=0.15)  # room for the names of policies at the right
         axes.set_xlabel("saved between forward and backward (MiB)")
         axes.set_ylabel("time to recompute (ms)")
         axes.legend()
