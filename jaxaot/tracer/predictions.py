@@ -33,8 +33,11 @@ from jaxaot.plan.world import (
     DequeWrite,
     ItemWrite,
     Made,
+    MadeCopy,
+    MadeInstance,
     MadeMapping,
     MadeSequence,
+    MadeTree,
     MembersWrite,
     MetadataWrite,
     OutsideObject,
@@ -164,16 +167,24 @@ def _places(write: WorldWrite) -> Iterator[tuple[Path, Value | None]]:
 def _inner_places(write: WorldWrite, made: Sequence[Made]) -> Iterator[tuple[Path, Value | None]]:
     """Yields the places of a write, and those of the items of a container that takes the place of another."""
     for path, value in _places(write):
-        container = made[value.number] if isinstance(value, BuiltObject) else None
-        if isinstance(container, MadeSequence):
-            found = [((*path, ("item", i)), item) for i, item in enumerate(container.items)]
-        elif isinstance(container, MadeMapping):
-            pairs = zip(container.keys, container.items, strict=True)
-            found = [((*path, ("item", key.value)), item) for key, item in pairs if isinstance(key, BuiltConstant)]
-        else:
-            found = [(path, value)]
-        for place, item in found:
-            yield from _constants(place, item)
+        if not isinstance(value, BuiltObject):
+            yield from _constants(path, value)
+            continue
+        container = made[value.number]
+        match container:
+            case MadeSequence(_, items):
+                found = [(("item", i), item) for i, item in enumerate(items)]
+            case MadeMapping(_, keys, items):
+                pairs = zip(keys, items, strict=True)
+                found = [(("item", key.value), item) for key, item in pairs if isinstance(key, BuiltConstant)]
+            case MadeInstance(_, names, items):
+                found = [(("attr", name), item) for name, item in zip(names, items, strict=True)]
+            case MadeTree() | MadeCopy():
+                found = []
+            case _:
+                assert_never(container)
+        for step, item in found:
+            yield from _constants((*path, step), item)
 
 
 def _constants(path: Path, value: Value | None) -> Iterator[tuple[Path, Value | None]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import math
 import threading
@@ -312,8 +313,16 @@ def test_the_log_says_which_numbers_have_a_program_for_each_value(caplog):
     assert "`fn` has a program for each value of `s.n`: TypeError" in caplog.text
 
 
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """A record that is replaced, not changed."""
+
+    row: int
+    width: float
+
+
 def test_numbers_in_containers_that_are_replaced_are_plain_numbers_afterwards():
-    s = SimpleNamespace(n=0, pair=(0, 1.5), of={"p": (0, (1, 2))}, rates=[0.5], kept=None)
+    s = SimpleNamespace(n=0, pair=(0, 1.5), of={"p": (0, (1, 2))}, rates=[0.5], kept=None, place=Place(1, 2.0))
 
     def fn(x):
         s.n += 1
@@ -321,6 +330,7 @@ def test_numbers_in_containers_that_are_replaced_are_plain_numbers_afterwards():
         a, (b, c) = s.of["p"]
         s.of["p"] = (a + 1, (b * 2, c))
         s.rates = [s.rates[0] * 2]
+        s.place = Place(s.place.row + 1, s.place.width * 0.5)
         s.kept = [(s.n, "word"), (3, 4)]
         return x * s.pair[1] + b
 
