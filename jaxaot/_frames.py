@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import types
 from pathlib import Path
 
@@ -17,6 +18,9 @@ _ROOT = f"{Path(__file__).parent}{os.sep}"
 _SHOWN = tuple(f"{_ROOT}{room}{os.sep}" for room in (f"nn{os.sep}modules", "optim", "demo"))
 """What users call by layers, where the frames say which one it was."""
 _HIDDEN = (_ROOT, f"{Path(jax.__file__).parent}{os.sep}", f"{Path(contextlib.__file__)}")
+_WRITE = re.compile(r"Tracer has no attribute ([a-z]\w*_)$")
+"""What JAX says of a write in place to an array, such as `x.add_(1)`."""
+_TAKES_WRITES = "`ja.compile(fn)(ja.from_jax(x))`"
 _NOTE = "For simplicity, JAX has removed its internal frames"
 
 
@@ -25,6 +29,7 @@ def without_own_frames(error: Exception) -> Exception:
 
     If there are none but such, those of an error that jaxaot raised on purpose go, and those of any other stay.
     """
+    _explain_write(error)
     if jax.config.jax_traceback_filtering == "off":
         return error
     frames, traceback = [], error.__traceback__
@@ -41,6 +46,16 @@ def without_own_frames(error: Exception) -> Exception:
     if any(_NOTE in note for note in notes):
         error.__notes__ = [note for note in notes if _NOTE not in note and set(note) != {"-"}]
     return error.with_traceback(kept)
+
+
+def _explain_write(error: Exception) -> None:
+    """Adds what to write to the error of an array that was written in place, as only tensors are."""
+    found = _WRITE.search(str(error)) if isinstance(error, AttributeError) else None
+    if found and not any(_TAKES_WRITES in note for note in getattr(error, "__notes__", [])):
+        error.add_note(
+            f"Arrays of JAX have no `{found[1]}`: they are not written in place. A function that writes takes tensors, "
+            f"{_TAKES_WRITES}; `ja.functionalize(fn)` is one of arrays."
+        )
 
 
 def _is_own(file: str) -> bool:

@@ -5,6 +5,7 @@ import traceback
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import jaxaot as ja
@@ -111,3 +112,12 @@ def test_causes_stay():
 
     _, _, error = frames_of(ja.compile(fails), ja.ones(4))
     assert isinstance(error, ValueError) and isinstance(error.__cause__, RuntimeError)
+
+
+@pytest.mark.parametrize("wrap", [ja.jit, ja.remat, ja.grad])
+def test_a_write_to_an_array_says_what_takes_writes(wrap):
+    with pytest.raises(AttributeError) as raised:
+        wrap(lambda x: x.add_(1).sum())(jnp.ones(3))
+    (note,) = [note for note in raised.value.__notes__ if "JAX has removed" not in note]
+    assert "`ja.compile(fn)(ja.from_jax(x))`" in note and "`add_`" in note
+    np.testing.assert_array_equal(ja.jit(ja.functionalize(lambda x: x.add_(1).sum()))(jnp.ones(3)), 6)
