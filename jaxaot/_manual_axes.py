@@ -32,5 +32,4 @@ def as_varying(value: Any, axes: frozenset[Any]) -> Any:
 
 def varying_type(shape: Shape, dtype: DTypeLike, axes: frozenset[Any]) -> Any:
     """Returns the type of a value that differs along some axes, as an aval."""
-
     return jax.make_jaxpr(lambda: as_varying(jnp.zeros(shape, dtype), axes))().out_avals[0]

@@ -136,9 +136,7 @@ class _Everywhere:
         def run(*values: Any) -> Any:
             specs = (*self.in_specs, *[PartitionSpec()] * (len(values) - len(self.in_specs)))
             mapped = jax.shard_map(compute, mesh=self.mesh, in_specs=specs, out_specs=list(self.out_specs))
-            return jax.jit(mapped)(
-                *values
-            )  # a `shard_map` that is not in a program checks its results by more programs
+            return jax.jit(mapped)(*values)  # outside of a program it checks its results by more programs
 
         return run
 

@@ -99,14 +99,18 @@ def declared_numbers(traced: Traced, roots: Sequence[tuple[Path, Any]]) -> Itera
             yield guard.path
 
 
-def is_in_shared(path: Path, traced: Traced, roots: Sequence[tuple[Path, Any]]) -> bool:
-    """Returns whether a number is in a tuple that is in several places, of which one alone would get another tuple."""
-    shared = set[Path]()
+def shared_tuples(traced: Traced, roots: Sequence[tuple[Path, Any]]) -> set[Path]:
+    """Returns the paths of tuples that are in several places, of which one alone would get another tuple."""
+    found = set[Path]()
     for guard in traced.call.python:
-        if isinstance(guard.condition, IsAlsoAt):
-            shared |= {guard.path, guard.condition.path}
-    holders = [path[:n] for n in range(2, len(path))]
-    return any(holder in shared and isinstance(follow(roots, holder), tuple) for holder in holders)
+        if isinstance(guard.condition, IsAlsoAt) and isinstance(follow(roots, guard.path), tuple):
+            found |= {guard.path, guard.condition.path}
+    return found
+
+
+def is_inside(path: Path, holders: Container[Path]) -> bool:
+    """Returns whether a path leads through one of some others."""
+    return any(path[:n] in holders for n in range(2, len(path)))
 
 
 def can_be_replaced(path: Path, roots: Sequence[tuple[Path, Any]]) -> bool:
@@ -288,12 +292,10 @@ def predicts(symbolic: Traced, plain: Traced, roots: Sequence[tuple[Path, Any]])
             return BuiltConstant(values[value.step]) if isinstance(value, ComputedValue) else value
 
         for i, made in reversed(list(enumerate(plan.made))):  # what is inside has a later number
-            items = (
-                [settle(item) for item in made.items] if isinstance(made, MadeSequence) and made.cls is tuple else []
-            )
-            constants = [item.value for item in items if isinstance(item, BuiltConstant)]
-            if items and len(constants) == len(items):
-                tuples[i] = BuiltConstant(tuple(constants))
+            if isinstance(made, MadeSequence) and made.cls is tuple:
+                constants = [v.value for v in map(settle, made.items) if isinstance(v, BuiltConstant)]
+                if len(constants) == len(made.items):
+                    tuples[i] = BuiltConstant(tuple(constants))
         found: list[Any] = [with_values(made, settle) for i, made in enumerate(plan.made) if i not in tuples]
         for write in plan.writes:
             places = [] if _changes_length(write, roots) else list(_places(with_values(write, settle)))

@@ -68,9 +68,10 @@ from jaxaot.tracer.predictions import (
     changing_numbers,
     declared_numbers,
     growing_lists,
-    is_in_shared,
+    is_inside,
     log_values,
     predicts,
+    shared_tuples,
     without_numbers,
 )
 from jaxaot.tracer.recipes import Recipes
@@ -165,11 +166,10 @@ def trace_call(
         if numbers is not None:
             of_leaves = leaf_paths((args, kwargs), in_tree)
             changing = (*changing_numbers(plain, starts, of_leaves), *declared_numbers(plain, starts))
-        chosen = [
-            path
-            for path in dict.fromkeys((*changing, *(numbers or ())))
-            if can_be_replaced(path, starts) and not is_in_shared(path, plain, starts)
-        ]
+        chosen = [path for path in dict.fromkeys((*changing, *(numbers or ()))) if can_be_replaced(path, starts)]
+        if chosen:
+            shared = shared_tuples(plain, starts)
+            chosen = [path for path in chosen if not is_inside(path, shared)]
         lists = () if numbers is None else dict.fromkeys(growing_lists(plain, starts))
         if not (chosen or lists) or not plain.is_whole:
             return plain
@@ -216,7 +216,8 @@ def _symbolic_at_once(
             *changing_numbers(traced, starts, of_leaves), *declared_numbers(traced, starts),
             *growing_lists(traced, starts),
         )  # fmt: skip
-        if any(is_in_shared(path, traced, starts) for path in symbolic):
+        shared = shared_tuples(traced, starts)
+        if any(is_inside(path, shared) for path in symbolic):
             return None
         return None if further or how.numbers != symbolic else traced
     return None
