@@ -442,14 +442,32 @@ def _most_resident(run: Callable[[], Any]) -> int:
 
 
 def tensors(steps: int, longest: int) -> None:
-    """Training steps of a GPT on tensors, against PyTorch's where it is installed."""
+    """Steps of four models on tensors, against PyTorch's where it is installed."""
     lengths = [int(n) for n in RNG.integers(2, longest + 1, steps)]
-    title = "GPT on tensors"
-    print(f"{title}: {steps} calls, {len(set(lengths))} sizes")
+    compare_libraries("GPT on tensors", gpt_step, lengths, longest)
+    batches = [int(n) for n in RNG.integers(3, 33, steps)]
+    compare_libraries("CNN on tensors, batches that vary", cnn_step, batches, longest)
+    last = [32 if (i + 1) % 10 else 17 for i in range(steps)]
+    compare_libraries("CNN on tensors, a last batch", cnn_step, last, longest)
+    rows = [int(n) for n in RNG.integers(3, min(longest, 128), steps)]
+    compare_libraries("LSTM on tensors", lstm_step, rows, longest)
+    compare_libraries("decode on tensors, a cache that grows", decode_step, range(3, min(steps, longest) + 3), longest)
+
+
+def compare_libraries(title: str, step_of: Callable[..., Any], sizes: Sequence[int], longest: int) -> None:
+    """Prints what calls of many sizes take by `ja.compile`, and by `torch.compile` where it is installed.
+
+    Args:
+      title: What it is.
+      step_of: Takes a library, its compiler and the largest size; returns what is compiled, and a step of a size.
+      sizes: The sizes of the calls.
+      longest: The largest size.
+    """
+    print(f"{title}: {len(sizes)} calls, {len(set(sizes))} sizes")
     for dynamic in (False, None):
-        loss, step = _steps_of(ja, lambda fn, dynamic=dynamic: ja.compile(fn, dynamic=dynamic), longest)
-        calls = [(n, lambda n=n, step=step: step(n)) for n in lengths]
-        run(title, f"ja.compile(dynamic={dynamic})", calls, lambda loss=loss: loss.n_programs)
+        made, step = step_of(ja, lambda fn, dynamic=dynamic: ja.compile(fn, dynamic=dynamic), longest)
+        calls = [(n, lambda n=n, step=step: step(n)) for n in sizes]
+        run(title, f"ja.compile(dynamic={dynamic})", calls, lambda made=made: made.n_programs)
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # else its compilers are nobody's children
     try:
         import torch  # pyright: ignore[reportMissingImports]
@@ -464,28 +482,85 @@ def tensors(steps: int, longest: int) -> None:
         n_compiled[0] += 1
         return compile_fx(graph, inputs)
 
-    _, step = _steps_of(torch, lambda fn: torch.compile(fn, dynamic=True, backend=counting), longest)
-    run(title, "torch.compile(dynamic=True)", [(n, lambda n=n: step(n)) for n in lengths], lambda: n_compiled[0])
+    torch._dynamo.reset()
+    _, step = step_of(torch, lambda fn: torch.compile(fn, dynamic=True, backend=counting), longest)
+    run(title, "torch.compile(dynamic=True)", [(n, lambda n=n: step(n)) for n in sizes], lambda: n_compiled[0])
 
 
-def _steps_of(lib: Any, compiled: Callable[..., Any], longest: int) -> tuple[Any, Callable[[int], Any]]:
-    """Returns the compiled loss of a language model in one of two libraries, and its step for a length."""
-    model = language_model(lib, N_LAYERS, 128, longest)
+def trained(lib: Any, model: Any, compiled: Callable[..., Any], batch: Callable[[int], Any]) -> tuple[Any, Any]:
+    """Returns the compiled loss of a model, which the model returns, and a training step for a size."""
     optimizer = lib.optim.AdamW(model.parameters(), lr=1e-3)
 
-    def loss(ids: Any) -> Any:
-        return model(ids)
+    def loss(*batch: Any) -> Any:
+        return model(*batch)
 
     made = compiled(loss)
 
-    def step(length: int) -> Any:
+    def step(size: int) -> Any:
         optimizer.zero_grad()
-        value = made(lib.tensor(RNG.integers(0, 128, (4, length))))
+        value = made(*map(lib.tensor, batch(size)))
         value.backward()
         optimizer.step()
         return value.item()
 
     return made, step
+
+
+def normal(*shape: int) -> Any:
+    return RNG.normal(size=shape).astype(np.float32)
+
+
+def gpt_step(lib: Any, compiled: Callable[..., Any], longest: int) -> tuple[Any, Any]:
+    model = language_model(lib, N_LAYERS, 128, longest)
+    return trained(lib, model, compiled, lambda n: (RNG.integers(0, 128, (4, n)),))
+
+
+def cnn_step(lib: Any, compiled: Callable[..., Any], longest: int) -> tuple[Any, Any]:
+    """Two convolutions with BatchNorm; the batch is what changes."""
+    nn: Any = lib.nn
+    base: Any = nn.Module
+
+    class Images(base):
+        def __init__(self) -> None:
+            super().__init__()
+            self.convs = nn.ModuleList([nn.Conv2d(3, 16, 3, padding=1), nn.Conv2d(16, 32, 3, stride=2, padding=1)])
+            self.norms = nn.ModuleList([nn.BatchNorm2d(16), nn.BatchNorm2d(32)])
+            self.out = nn.Linear(32, 10)
+
+        def forward(self, x: Any, labels: Any) -> Any:
+            for conv, norm in zip(self.convs, self.norms, strict=True):
+                x = nn.functional.relu(norm(conv(x)))
+            return nn.functional.cross_entropy(self.out(x.mean((2, 3))), labels)
+
+    return trained(lib, Images(), compiled, lambda n: (normal(n, 3, 16, 16), RNG.integers(0, 10, n)))
+
+
+def lstm_step(lib: Any, compiled: Callable[..., Any], longest: int) -> tuple[Any, Any]:
+    """An LSTM over sequences whose length is what changes."""
+    nn: Any = lib.nn
+    base: Any = nn.Module
+
+    class Sequences(base):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lstm, self.out = nn.LSTM(32, 64), nn.Linear(64, 1)
+
+        def forward(self, xs: Any) -> Any:
+            return (self.out(self.lstm(xs)[0]) ** 2).mean()
+
+    return trained(lib, Sequences(), compiled, lambda n: (normal(n, 8, 32),))
+
+
+def decode_step(lib: Any, compiled: Callable[..., Any], longest: int) -> tuple[Any, Any]:
+    """Attention to a cache to which each call adds a row."""
+    w = lib.tensor(normal(64, 64) * 0.05)
+
+    def attend(cache: Any, x: Any) -> Any:
+        cache = lib.cat([cache, x[None] @ w])
+        return (cache @ x).softmax(-1) @ cache
+
+    made = compiled(attend)
+    return made, lambda n: made(lib.tensor(normal(n, 64)), lib.tensor(normal(64))).tolist()
 
 
 PARTS = {

@@ -321,7 +321,8 @@ def main() -> None:
             )
         console.print(table)
     show_machine(console)
-    write_json(options.json, models=record)
+    title = "Training steps of models of real size" if set(record) <= set(REAL) else "Training steps"
+    write_json(options.json, title=title, models=record)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,14 @@ import json
 import pathlib
 import sys
 import textwrap
+from statistics import median
 from typing import Any
 
 ROOT = pathlib.Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.runner import Result, Timing, seconds_text  # noqa: E402
+from jaxaot._util import format_bytes  # noqa: E402
 
 FOLDER, PAGE = ROOT / "benchmarks" / "results", ROOT / "docs" / "benchmarks.md"
 
@@ -48,11 +50,13 @@ def section(record: dict[str, Any]) -> str:
         where += f", device {machine.pop('device')}"
     where += "".join(f", {name} {version}" for name, version in machine.items())
     n_cores = record["machine"]["cores"]
-    busy = f"{record['load']:.0f} processes wanted its {n_cores} cores." if record["load"] > n_cores else ""
+    busy = f"{record['load']:.0f} processes wanted its {n_cores} cores." if record["load"] > n_cores + 1 else ""
     said = f"`{record['command']}`, on {record['day']}. Machine: {where}. {busy}"
     lines = [f"## {record['title']}", "", textwrap.fill(said.strip(), 119, break_long_words=False), ""]
     if "sizes" in record:
         return "\n".join([*lines, *totals(record["sizes"])])
+    if "models" in record:
+        return "\n".join([*lines, *steps(record["models"])])
     lines += ["| case | contestant | least | median | ratio to the baseline |", "| --- | --- | --: | --: | --: |"]
     for result in map(as_result, record["results"]):
         baseline = result.find(result.baseline)
@@ -79,6 +83,27 @@ def totals(rows: list[dict[str, Any]]) -> list[str]:
         again = "" if row["median_seconds_again"] is None else seconds_text(row["median_seconds_again"])
         took = f"{row['cpu_seconds']:.1f} s | {row['seconds']:.1f} s"
         lines.append(f"| {case} | {row['contestant']} | {row['programs']} | {took} | {again} |")
+    return lines
+
+
+def steps(models: dict[str, Any]) -> list[str]:
+    """Returns a table of training steps: the first call, later ones beside the baseline, the peak of the process."""
+    lines = [
+        "| model | contestant | first call | least | median | ratio to the baseline | peak of the process |",
+        "| --- | --- | --: | --: | --: | --: | --: |",
+    ]
+    for model, contestants in models.items():
+        timings = {name: Timing(name, tuple(map(median, told["rounds"]))) for name, told in contestants.items()}
+        baseline = next(iter(timings.values()))
+        for name, told in contestants.items():
+            ratio = "baseline"
+            if timings[name] is not baseline:
+                low, half, high = timings[name].ratios_to(baseline)
+                ratio = f"{ratio_text(half)} ({ratio_text(low)}–{ratio_text(high)})"
+            calls = [seconds for round_ in told["rounds"] for seconds in round_]
+            shown = map(seconds_text, (min(told["first"]), min(calls), median(calls)))
+            case = model if timings[name] is baseline else ""
+            lines.append(f"| {case} | {name} | {' | '.join(shown)} | {ratio} | {format_bytes(told['peak'])} |")
     return lines
 
 
