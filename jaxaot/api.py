@@ -173,8 +173,9 @@ def compile(
             "Write `dynamic=True` with it, or leave `segments` out."
         )
     if dynamic or (dynamic is None and not segments and backend == "xla"):
-        cut_joint = lambda joint: flow.after_passes(joint).partition(policy, memory_budget)
-        sizes = Sizes(fn, dynamic, buckets, Steps(traced_call, trace_at, flow.plain_joint_of, cut_joint, make))
+        cut_joint = lambda joint: flow.partition_at_bucket(joint, policy, memory_budget)
+        begin, trace = (functools.partial(step, by_value=True) for step in (traced_call, trace_at))
+        sizes = Sizes(fn, dynamic, buckets, Steps(begin, trace, flow.plain_joint_of, cut_joint, make))
     if segments:
         builder = SegmentBuilder(trace_call, cut, make, sizes)
         return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs, sizes=sizes)
@@ -184,10 +185,10 @@ def compile(
 
 def trace_at(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path], sizes: Any,
-    known: Any, symbolic: Sequence[Path] = (),
+    known: Any, symbolic: Sequence[Path] = (), by_value: bool = False,
 ) -> Traced:  # fmt: skip
     """Returns the trace of a call at other sizes than its own."""
-    return require_values(trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes, symbolic))
+    return require_values(trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes, symbolic, by_value))
 
 
 _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
@@ -244,7 +245,7 @@ def build_program(
         if familiar is not None:
             call, room = familiar
             return generate(lower(call.traced, room.partition, make, call.key, room=room), writing)
-    call = traced_call(fn, args, kwargs, numbers)
+    call = traced_call(fn, args, kwargs, numbers, by_value=True)
     traced, key = call.traced, call.key
     if key.settings.validate_guards:
         prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
@@ -268,7 +269,7 @@ def build_program(
 
 def traced_call(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
-    symbolic: Sequence[Path] = (),
+    symbolic: Sequence[Path] = (), by_value: bool = False,
 ) -> TracedCall:  # fmt: skip
     """Returns a call that is about to be carried out, traced as far as sizes do not matter yet.
 
@@ -276,13 +277,13 @@ def traced_call(
       DeletedArrayError: If an argument was donated or deleted.
       SignatureMismatchError: If an argument is a type without a value.
     """
-    traced, key = trace_for_call(fn, args, kwargs, numbers, symbolic)
+    traced, key = trace_for_call(fn, args, kwargs, numbers, symbolic, by_value)
     return TracedCall(fn, args, kwargs, traced, flow.plain_joint_of, key, numbers, symbolic)
 
 
 def trace_for_call(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
-    symbolic: Sequence[Path] = (),
+    symbolic: Sequence[Path] = (), by_value: bool = False,
 ) -> tuple[Traced, CallKey]:  # fmt: skip
     """Returns the graph of a call that is about to be carried out, and all that the guards of its program look at.
 
@@ -290,7 +291,8 @@ def trace_for_call(
       DeletedArrayError: If an argument was donated or deleted.
       SignatureMismatchError: If an argument is a type without a value.
     """
-    traced = require_values(trace_call(fn, *read_iterators(args, kwargs), numbers=numbers, symbolic=symbolic))
+    given = read_iterators(args, kwargs)
+    traced = require_values(trace_call(fn, *given, numbers=numbers, symbolic=symbolic, by_value=by_value))
     return traced, key_for_call(traced, fn, args, kwargs)
 
 

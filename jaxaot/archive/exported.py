@@ -36,6 +36,7 @@ from jaxaot.errors import AutogradError, ExportError, TraceError, UsageError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tracing import require_values
 from jaxaot.ir.rewrite import inline
+from jaxaot.lower.families import CannotRunError
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.saved import FromPrimal, TapePlan
 from jaxaot.plan.stages import JointGraph, Partition, Traced
@@ -136,11 +137,18 @@ def _cut(joint: JointGraph) -> Partition:
     return flow.after_passes(joint).partition()
 
 
+def _cut_at_bucket(joint: JointGraph) -> Partition:
+    parts = flow.partition_at_bucket(joint, None, None)
+    if parts.plan.packed_between:
+        raise CannotRunError("hooks on saved tensors run between forward and backward there, and archives hold graphs")
+    return parts
+
+
 def _never(*_: object) -> Any:
     raise AssertionError("what is exported is compiled where it is loaded")
 
 
-_STEPS = Steps(traced_call, trace_at, flow.plain_joint_of, _cut, _never)
+_STEPS = Steps(traced_call, trace_at, flow.plain_joint_of, _cut_at_bucket, _never)
 _MOST_PROGRAMS = 128
 
 

@@ -36,11 +36,14 @@ from jaxaot.runtime.room import (
     Room,
     Shared,
     cut_outputs,
+    hooks_inside,
     keeping_padding,
     may_be_padded,
+    packed_extents,
     room_for,
     shared_forward,
     shared_joint,
+    without_sizes_packed,
 )
 from jaxaot.views.layout import Layout, contiguous, layout_of
 
@@ -343,13 +346,21 @@ class Sizes:
             if joint is None:
                 return Shared(shared_forward(made.graph, n_given), None, self.steps.make, of_jax)
             try:
-                parts = self.steps.partition(shared_joint(made.graph, joint, n_given))
+                whole = shared_joint(made.graph, joint, n_given)
+                parts = without_sizes_packed(self.steps.partition(whole), n_given)
             except (BudgetError, PolicyError) as error:
                 raise CannotRunError(f"at the bucket, {error}") from error
+            packed = packed_extents(parts, whole, made.extents)
+            if packed is None:
+                raise CannotRunError("hooks on saved tensors would see a value of which it is not known what is padded")
             parts = keeping_padding(parts, cut_outputs(made.program, joint.n_outputs))
-            return Shared(parts.forward, parts, self.steps.make, of_jax)
+            return Shared(parts.forward, parts, self.steps.make, of_jax, packed, hooks_inside(joint.jaxpr))
 
-        return family.fit(shapes, trace, shared)
+        found = family.fit(shapes, trace, shared)
+        if call.joint is None or not isinstance(found, Fit):
+            return found
+        is_same = hooks_inside(call.joint.jaxpr) == found.made.run.hooks_inside
+        return found if is_same else "the function enters other hooks on saved tensors than at the bucket"
 
     def _traced_at(self, call: TracedCall, arrays: Mapping[int, _Array], at: Shapes) -> Graph:
         """Returns the trace of a call at other sizes."""
@@ -363,7 +374,8 @@ class Sizes:
                 if array.leaf is not None:
                     dtype = call.traced.jaxpr.in_avals[position].dtype
                     leaves[array.leaf] = np.broadcast_to(np.zeros((), dtype), at[position])
-        sizes = [(call.found(t.path), layouts.get(i)) for i, t in enumerate(plan.tensors) if t.storage >= 0]
+        reached = [(i, t) for i, t in enumerate(plan.tensors) if t.storage >= 0 or i in layouts]
+        sizes = [(call.found(t.path), layouts.get(i)) for i, t in reached]
         args, kwargs = _with_leaves(call, leaves)
         at_once = () if call.at_once else call.declared  # one of the traces that are compared has to be predicted
         traced = self.steps.trace(call.fn, args, kwargs, call.numbers, sizes, call.known_at(at), at_once)
@@ -472,18 +484,22 @@ class Sizes:
                     yield _Array(position, values[0], owner, tuple(shown[number]))
         leaves = call.key.in_tree.flatten_up_to((call.args, call.kwargs)) if plan.values else []
         for i, value in zip(positions_of_values(plan, call.traced.places), plan.values, strict=True):
-            if value.number_type is None and value.shape:
+            if value.is_part:
+                number = next(k for k, t in enumerate(plan.tensors) if call.found(t.path) is leaves[value.leaf])
+                yield _Array(i, leaves[value.leaf], names[value.leaf], (number,))
+            elif value.number_type is None and value.shape:
                 yield _Array(i, leaves[value.leaf], names[value.leaf], leaf=value.leaf)
 
 
-_PARTS = "its arguments that change show parts of larger storages, or cannot change: pass clones of them"
+_PARTS = (
+    "its arguments that change show parts of larger storages and are written, returned or trained, or cannot change: "
+    "pass clones of them"
+)
 
 
 def _is_apart(call: TracedCall) -> str | None:
     """Returns why a call cannot run in the program of a bucket whatever its sizes are; None if it may."""
     traced, key = call.traced, call.key
-    if key.hooks is not None:
-        return "hooks on saved tensors are in force, which would see what is padded"
     if key.watches or not may_be_padded():
         return "anomaly mode, a search for NaNs or a transformation of JAX is on, which would see what is padded"
     if traced.alias.freed or any(ghost.is_empty for ghost in traced.call.ghosts):
@@ -537,11 +553,13 @@ def _with_leaves(call: TracedCall, leaves: Mapping[int, Any]) -> tuple[tuple[Any
 
 
 def resized(layout: Layout, size: Sequence[int]) -> Layout:
-    """Returns a dense layout with other sizes, and its dims in the same order of memory."""
+    """Returns a layout with other sizes, its dims in the same order of memory, and gaps where there are some."""
     if layout.is_contiguous:
         return contiguous(tuple(size), layout.dtype)
-    stride, step = [0] * len(size), 1
+    stride, step, before = [0] * len(size), 1, 1
     for dim in reversed(layout.memory_order):
-        stride[dim] = step
-        step *= max(size[dim], 1)
+        has_gap = layout.size[dim] > 1 and layout.stride[dim] != before
+        stride[dim] = max(layout.stride[dim], step + 1) if has_gap else step
+        step = stride[dim] * max(size[dim], 1)
+        before = (layout.stride[dim] if has_gap else before) * max(layout.size[dim], 1)
     return layout_of(size, stride, layout.dtype, layout.is_conj)

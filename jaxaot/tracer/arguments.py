@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxaot._jax import canonical_dtype
 from jaxaot._typing import Shape
+from jaxaot.errors import StaticArgumentError
 from jaxaot.facade.cells import cell_kinds, is_leaf, is_object
 from jaxaot.facade.generator import Generator, default_generator
 from jaxaot.facade.iterated import Iterated, is_iterator
@@ -139,6 +140,26 @@ def leaf_paths(value: Any, tree: Any, path: Path = ()) -> list[Path | None]:
     at = lambda key: (*path, ("item", key)) if path else ((("root", "kwargs" if key else "args")),)
     pairs = zip(keys, tree.children(), strict=True)
     return [found for key, child in pairs for found in leaf_paths(value[key], child, at(key))]
+
+
+def check_static(leaf: object) -> None:
+    """Raises if an argument that is part of the program cannot be compared.
+
+    Raises:
+      StaticArgumentError: If it cannot.
+    """
+    if is_iterator(leaf):
+        raise StaticArgumentError(
+            f"A {type(leaf).__name__} is part of an argument. It can be read only once, and a call has to look at its "
+            "items before the function does. Pass a list or a tuple of them, or the iterator as an argument of its own."
+        )
+    try:
+        hash(leaf)
+    except TypeError as error:
+        raise StaticArgumentError(
+            f"An argument of type {type(leaf).__name__} is not hashable, so the compiled program cannot be kept for "
+            "it. Pass tensors, arrays, numbers, strings, or containers of them; or make it hashable."
+        ) from error
 
 
 def static_input(position: int, leaf: object) -> StaticInput:
