@@ -270,7 +270,7 @@ class ExportedProgram:
         in_avals, out_avals = traced.jaxpr.in_avals, traced.jaxpr.out_avals
         avals = [*(in_avals[i] for i in primals), *(out_avals[k] for k in partition.joint.differentiable_outputs)]
         specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
-        return inline(jax.make_jaxpr(gradients_function(traced, partition, primals))(*specs))
+        return inline(jax.make_jaxpr(gradients_function(traced, partition.joint, primals))(*specs))
 
 
 def _graphs_of_bucket(shared: Shared) -> dict[str, Any]:

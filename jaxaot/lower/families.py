@@ -70,6 +70,7 @@ class Made:
       moving: The positions of the arrays whose sizes change.
       n_sizes: For how many sizes it was found to be right.
       extents: The axes of the values in its graph, as long as it is being made.
+      origins: What else is known of the traces that it was made of.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Made:
         self.program, self.graph, self.run, self.shapes, self.moving = program, graph, run, shapes, moving
         self.n_sizes = 0
         self.extents: dict[Any, tuple[Extent, ...]] = {}
+        self.origins: tuple[Any, Any] | None = None
 
 
 class Fit(NamedTuple):
@@ -216,7 +218,7 @@ class Family:
         here = trace(shapes)
         why = ""
         for made in self.made[at_bucket]:
-            fit = _fitted(made, here)
+            fit = fitted(made, here)
             if isinstance(fit, Fit):
                 return fit
             why = fit
@@ -232,7 +234,7 @@ class Family:
         if isinstance(made, str):
             tried[course] = made
             return made
-        fit = _fitted(made, here)
+        fit = fitted(made, here)
         if isinstance(fit, Fit) or not tried:  # else there is one for what the function does at the bucket
             self.made[at_bucket].append(made)
         tried[course] = "the program of its bucket was let go" if isinstance(fit, Fit) else fit
@@ -279,18 +281,39 @@ class Family:
             except Exception as error:
                 why = f"at {_shown(reference)} it raises {type(error).__name__}: {_first_line(error)}"
                 continue
-            fails = "the program of the bucket cannot be written"
-            written = attempt("a rule of sizes", lambda small=small: _written(small, large), fails, self._must_succeed)
-            if isinstance(written, str):
-                why = written
-                continue
-            program, graph, extents = written
-            made = Made(program, graph, None, at_bucket, tuple(sorted({i for i, _ in self._groups})))
-            made.extents = extents
-            made.run = compiled(made, self._name, large)
-            made.extents = {}
-            return made
+            moving = tuple(sorted({i for i, _ in self._groups}))
+            made = program_beside(small, large, self._name, compiled, at_bucket, moving, self._must_succeed)
+            if isinstance(made, Made):
+                return made
+            why = made
         return why
+
+
+def program_beside(
+    small: Graph, large: Graph, name: str, compiled: Callable[[Made, str, Graph], Any], shapes: Shapes,
+    moving: tuple[int, ...], must_succeed: bool = False,
+) -> Made | str:  # fmt: skip
+    """Returns the program of two traces, the second at the bucket; or why there is none.
+
+    Args:
+      small: The one at a smaller size.
+      large: The one at the bucket.
+      name: What the program is called.
+      compiled: As of `Family.fit`.
+      shapes: Those of the arrays at the bucket.
+      moving: The positions of the arrays whose sizes change.
+      must_succeed: Whether a rule that fails raises, instead of a refusal.
+    """
+    fails = "the program of the bucket cannot be written"
+    written = attempt("a rule of sizes", lambda: _written(small, large), fails, must_succeed)
+    if isinstance(written, str):
+        return written
+    program, graph, extents = written
+    made = Made(program, graph, None, shapes, moving)
+    made.extents, made.origins = extents, (small.origin, large.origin)
+    made.run = compiled(made, name, large)
+    made.extents = {}
+    return made
 
 
 def _at(trace: Callable[[Shapes], Graph], shapes: Shapes) -> Graph:
@@ -345,7 +368,7 @@ def _written(small: Graph, large: Graph) -> tuple[BucketProgram, ClosedJaxpr, di
     return program, dce(first_outputs(opened, n_outputs)), known
 
 
-def _fitted(made: Made, here: Graph) -> Fit | str:
+def fitted(made: Made, here: Graph) -> Fit | str:
     """Returns how a call runs in a program, or why it does not."""
     program = made.program
     try:

@@ -52,11 +52,12 @@ class Shared:
       partition: The forward and the backward at the bucket; None if no gradient flows.
       packed: The axes of what hooks on saved tensors pack, in their order; None for what has its size already.
       hooks_inside: The hooks that the function itself enters.
+      second: The program of a recorded backward, once one was asked for; or why there is none.
     """
 
     def __init__(
         self, forward: ClosedJaxpr, partition: Partition | None, make: Callable[..., Any], settings: object,
-        packed: Sequence[Axes | None] = (), hooks_inside: Sequence[Any] = (),
+        cut: Callable[[JointGraph], Partition], packed: Sequence[Axes | None] = (), hooks_inside: Sequence[Any] = (),
     ):  # fmt: skip
         """Nothing is compiled yet.
 
@@ -65,11 +66,13 @@ class Shared:
           partition: The forward and the backward, if gradients flow.
           make: A backend.
           settings: Those of JAX under which alone it may run.
+          cut: Takes a joint graph at the bucket to its forward and backward.
           packed: See the attributes.
           hooks_inside: Likewise.
         """
         self.whole, self.partition, self.packed, self.hooks_inside = forward, partition, packed, hooks_inside
-        self._make, self._settings = make, settings
+        self.make, self.settings, self.cut = make, settings, cut
+        self.second: Any = None
         self._executables: dict[Any, Any] = {}
 
     @functools.cached_property
@@ -94,8 +97,8 @@ class Shared:
         """
         key = name, tuple(donated), part
         if key not in self._executables:
-            made = self._make(graph, donated, name)
-            made.settings = self._settings
+            made = self.make(graph, donated, name)
+            made.settings = self.settings
             self._executables[key] = made
         return self._executables[key]
 

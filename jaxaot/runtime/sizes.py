@@ -344,7 +344,7 @@ class Sizes:
             of_jax = call.key.jax_settings
             joint: JointGraph | None = large.origin[1]
             if joint is None:
-                return Shared(shared_forward(made.graph, n_given), None, self.steps.make, of_jax)
+                return Shared(shared_forward(made.graph, n_given), None, self.steps.make, of_jax, self.steps.partition)
             try:
                 whole = shared_joint(made.graph, joint, n_given)
                 parts = without_sizes_packed(self.steps.partition(whole), n_given)
@@ -354,7 +354,8 @@ class Sizes:
             if packed is None:
                 raise CannotRunError("hooks on saved tensors would see a value of which it is not known what is padded")
             parts = keeping_padding(parts, cut_outputs(made.program, joint.n_outputs))
-            return Shared(parts.forward, parts, self.steps.make, of_jax, packed, hooks_inside(joint.jaxpr))
+            inside = hooks_inside(joint.jaxpr)
+            return Shared(parts.forward, parts, self.steps.make, of_jax, self.steps.partition, packed, inside)
 
         found = family.fit(shapes, trace, shared)
         if call.joint is None or not isinstance(found, Fit):

@@ -1,6 +1,7 @@
 """Sizes that change under `ja.compile`: values of the exact program, few programs, and reasons where there are more."""
 
 import contextlib
+import functools
 import gc
 
 import jax
@@ -11,7 +12,9 @@ import pytest
 import jaxaot as ja
 from jaxaot import nn
 from jaxaot.errors import CheckError, DimError, TensorTypeError, UsageError
+from jaxaot.runtime.double_backward import DoubleBackward
 from jaxaot.tracer import trace as tracing
+from tests.laws.test_random_sizes import make_program
 from tests.runtime.sized import Both, garbage, nans, rows, same
 
 __all__ = ["garbage", "nans"]
@@ -205,16 +208,41 @@ def test_channels_last_stays_so(nans):
     assert both.compiled.n_programs == 1
 
 
-def test_second_derivatives_are_those_of_the_exact_graph():
+@pytest.mark.parametrize("has_third", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_second_and_third_derivatives(has_third, nans, monkeypatch):
+    n_exact = []
+    row = DoubleBackward.__dict__["row"].func
+    counted = functools.cached_property(lambda self: (n_exact.append(1), row(self))[1])
+    counted.__set_name__(DoubleBackward, "row")
+    monkeypatch.setattr(DoubleBackward, "row", counted)
     w = ja.tensor(rows(3, 3), requires_grad=True)
-    fn = ja.compile(lambda x: (x @ w).tanh().pow(2).sum(), dynamic={"x": 0})
+    fn = ja.compile(lambda x: ((x @ w).tanh().cumsum(0), x.sum()), dynamic={"x": 0})
     for n in (13, 15):
         x = ja.tensor(rows(n, 3), requires_grad=True)
         found = []
         for call in (fn, fn.fn):
-            (g,) = ja.autograd.grad(call(x), x, create_graph=True)
-            found.append((g, *ja.autograd.grad(g.pow(2).sum(), [x, w])))
-        same(*found, rtol=1e-4, atol=1e-5)
+            a, b = call(x)
+            (g,) = ja.autograd.grad((a * b).sum(), x, create_graph=True)
+            h, k = ja.autograd.grad(g.pow(2).sum(), [x, w], create_graph=has_third)
+            third = ja.autograd.grad(h.pow(2).sum() + k.sum(), [x, w]) if has_third else ()
+            found.append((g, h, k, *third))
+        same(*found, rtol=1e-3, atol=1e-4)
+    assert not n_exact
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_second_derivatives_of_random_programs(seed, nans):
+    fn, _ = make_program(40 + seed)
+    both, w = Both(lambda x, y: fn(x, y, w)[2], dynamic={"x": 0, "y": 0}), ja.tensor(rows(4, 4), requires_grad=True)
+    for n in (13, 15):
+        found = []
+        for call in (both.compiled, both.fn):
+            ja.manual_seed(3)
+            x = ja.tensor(rows(n, 4), requires_grad=True)
+            (g,) = ja.autograd.grad(call(x, ja.tensor(rows(n))), x, create_graph=True)
+            found.append((g, *ja.autograd.grad(g.sin().sum(), [x], allow_unused=True)))
+        same(*found, rtol=1e-2, atol=1e-3)
 
 
 def test_checkpoint_and_budgets(nans):
