@@ -146,11 +146,11 @@ def partition_of(joint: JointGraph, policy: Any, memory_budget: Any) -> Partitio
 
 
 def partition_at_bucket(joint: JointGraph, policy: Any, memory_budget: Any) -> Partition:
-    """Returns a joint graph of a bucket cut in two, after the passes.
+    """Returns a joint graph of a bucket cut in two.
 
     Hooks on saved tensors run between forward and backward, where what they are given is cut to its size.
     """
-    cut = _without_hooks(after_passes(joint), policy, memory_budget)
+    cut = _without_hooks(joint, policy, memory_budget)
     return pack_residuals(cut, state.saved_hooks, lambda *_: None)
 
 

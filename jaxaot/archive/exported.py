@@ -138,17 +138,21 @@ def _cut(joint: JointGraph) -> Partition:
 
 
 def _cut_at_bucket(joint: JointGraph) -> Partition:
-    parts = flow.partition_at_bucket(joint, None, None)
+    parts = flow.partition_at_bucket(flow.after_passes(joint), None, None)
     if parts.plan.packed_between:
         raise CannotRunError("hooks on saved tensors run between forward and backward there, and archives hold graphs")
     return parts
+
+
+def _chosen(joint: JointGraph, make: Callable[[Partition], Any], _: str) -> Any:
+    return make(_cut_at_bucket(joint))
 
 
 def _never(*_: object) -> Any:
     raise AssertionError("what is exported is compiled where it is loaded")
 
 
-_STEPS = Steps(traced_call, trace_at, flow.plain_joint_of, _cut_at_bucket, _never)
+_STEPS = Steps(traced_call, trace_at, flow.plain_joint_of, _cut_at_bucket, _chosen, _never)
 _MOST_PROGRAMS = 128
 
 

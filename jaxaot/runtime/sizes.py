@@ -61,7 +61,8 @@ class Steps:
       trace: Takes (fn, args, kwargs, paths of numbers that change, sizes of tensors, values that Python asks for or
         None, paths of numbers that are symbolic at once) to a trace.
       joint: Takes a trace to its joint graph, before any pass.
-      partition: Takes a joint graph to its forward and backward, after the passes.
+      partition: Takes a joint graph at a bucket to its forward and backward, after the passes.
+      choose: Takes a joint graph at a bucket, what makes what is run of a forward and backward, and a name to that.
       make: A backend.
     """
 
@@ -69,6 +70,7 @@ class Steps:
     trace: Callable[..., Traced]
     joint: Callable[[Traced], JointGraph]
     partition: Callable[[JointGraph], Partition]
+    choose: Callable[[JointGraph, Callable[[Partition], Shared], str], Shared]
     make: Callable[..., Any]
 
 
@@ -339,23 +341,27 @@ class Sizes:
         def trace(at: Shapes) -> Graph:
             return here if at == call.shapes else self._traced_at(call, arrays, at)
 
-        def shared(made: Made, _: str, large: Graph) -> Shared:
+        def shared(made: Made, name: str, large: Graph) -> Shared:
             n_given = len(made.graph.in_avals) - len(large.closed.in_avals)
             of_jax = call.key.jax_settings
             joint: JointGraph | None = large.origin[1]
             if joint is None:
                 return Shared(shared_forward(made.graph, n_given), None, self.steps.make, of_jax, self.steps.partition)
+            whole = shared_joint(made.graph, joint, n_given)
+            inside = hooks_inside(joint.jaxpr)
+
+            def run_by(parts: Partition) -> Shared:
+                parts = without_sizes_packed(parts, n_given)
+                packed = packed_extents(parts, whole, made.extents)
+                if packed is None:
+                    raise CannotRunError("hooks on saved tensors would see what is padded of a value")
+                parts = keeping_padding(parts, cut_outputs(made.program, joint.n_outputs))
+                return Shared(parts.forward, parts, self.steps.make, of_jax, self.steps.partition, packed, inside)
+
             try:
-                whole = shared_joint(made.graph, joint, n_given)
-                parts = without_sizes_packed(self.steps.partition(whole), n_given)
+                return self.steps.choose(whole, run_by, name)
             except (BudgetError, PolicyError) as error:
                 raise CannotRunError(f"at the bucket, {error}") from error
-            packed = packed_extents(parts, whole, made.extents)
-            if packed is None:
-                raise CannotRunError("hooks on saved tensors would see a value of which it is not known what is padded")
-            parts = keeping_padding(parts, cut_outputs(made.program, joint.n_outputs))
-            inside = hooks_inside(joint.jaxpr)
-            return Shared(parts.forward, parts, self.steps.make, of_jax, self.steps.partition, packed, inside)
 
         found = family.fit(shapes, trace, shared)
         if call.joint is None or not isinstance(found, Fit):

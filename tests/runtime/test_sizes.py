@@ -253,7 +253,7 @@ def test_checkpoint_and_budgets(nans):
             x = ja.checkpoint(lambda x: (x @ w).tanh(), x)
         return x.sin()
 
-    for budget in (None, 0.3):
+    for budget in (0.3, "fit:64MiB"):
         both = Both(fn, dynamic={"x": 0}, memory_budget=budget)
         for n in (13, 15):
             both(lambda n=n: (ja.tensor(rows(n, 4), requires_grad=True),), [w])
@@ -644,7 +644,15 @@ def test_a_size_in_a_known_bucket_is_traced_once_where_rates_are_numbers(has_cou
         if has_count:
             trainer.n_steps += 1
 
-    models, trainers = [nn.Linear(3, 3), nn.Linear(3, 3)], [Trainer(), Trainer()]
+    class Layers(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList([nn.Linear(3, 3)])  # whose own code names `type`
+
+        def forward(self, x):
+            return self.layers[0](x)
+
+    models, trainers = [Layers(), Layers()], [Trainer(), Trainer()]
     models[1].load_state_dict(models[0].state_dict())
     fn = ja.compile(step, dynamic={"x": 0}, buckets=[16])
     for call, model, trainer in zip((fn, step), models, trainers, strict=True):
