@@ -21,6 +21,7 @@ from jaxaot._jax import is_key_dtype, is_tracer
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import BudgetError, PolicyError, UsageError
 from jaxaot.facade.sizes import marks_of
+from jaxaot.facade.subclass import Frame, is_wrapper, leaves_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.families import CannotRunError, Family, Fit, Graph, Made, Place, Shapes, described, shown_shapes
@@ -84,6 +85,7 @@ class _Array:
       name: The argument that it belongs to; None if it was reached otherwise.
       tensors: The tensors that show it, by number; none of an array.
       leaf: Which leaf of the arguments it is, of an array.
+      within: Of an inner tensor whose shape is another than that of the argument: the argument.
     """
 
     position: int
@@ -91,6 +93,7 @@ class _Array:
     name: str | None
     tensors: tuple[int, ...] = ()
     leaf: int | None = None
+    within: Any = None
 
 
 @immutable(eq=False)
@@ -427,7 +430,7 @@ class Sizes:
         tensors = tuple((t.path, t.storage, t.requires_grad) for t in plan.tensors)
         statics = tuple((s.leaf, s.condition) for s in plan.statics)
         modes = key.settings, key.jax_settings, key.hooks, plan.grad_enabled, plan.autocast
-        found = call.traced.in_tree, kinds, asked, tensors, statics, modes, call.traced.needs_backward
+        found = _tree_key(call.traced.in_tree), kinds, asked, tensors, statics, modes, call.traced.needs_backward
         try:
             hash(found)
         except TypeError:  # what a static argument or a setting holds
@@ -438,6 +441,9 @@ class Sizes:
         """Yields the axes that were said to change."""
         for position, array in arrays.items():
             rank = len(call.shapes[position])
+            if array.within is not None:  # what is as long as a dim of the argument that changes goes with it
+                yield from self._places_within(call, array)
+                continue
             for dim, buckets in self._given.get(array.name or "", {}).items():
                 if not -rank <= dim < rank:
                     raise UsageError(
@@ -447,6 +453,15 @@ class Sizes:
             for dim, said in marks_of(array.value).items():
                 if said is not None:
                     yield (position, dim), said
+
+    def _places_within(self, call: TracedCall, array: _Array) -> Iterator[tuple[Place, Buckets]]:
+        size = array.within._layout.size
+        said = [(dim, b) for dim, b in self._given.get(array.name or "", {}).items() if -len(size) <= dim < len(size)]
+        said += [(dim, b) for dim, b in marks_of(array.within).items() if b is not None]
+        for dim, buckets in said:
+            for axis, n in enumerate(call.shapes[array.position]):
+                if n == size[dim]:
+                    yield (array.position, axis), buckets
 
     def _guess(self, call: TracedCall, arrays: Mapping[int, _Array]) -> dict[Place, Buckets]:
         """Returns the axes that may change: of arguments, and of no size that something else has too."""
@@ -486,9 +501,15 @@ class Sizes:
                 and not any(t.requires_grad and t.is_leaf and not t.is_argument for t in tensors)  # parameters
             ):
                 owners = [_owner(call.names, tensor.path) for tensor in tensors if tensor.is_argument]
-                owner = owners[0] if owners else None
+                owner, value = owners[0] if owners else None, values[0]
+                wrapper = _wrapper_around(call, tensors[0].path)
+                if wrapper is not None:
+                    if not owners or all(x._layout.size != wrapper._layout.size for x in leaves_of(wrapper)):
+                        continue  # then it is not known what becomes of its size
+                    is_like = value._layout.size == wrapper._layout.size
+                    value, wrapper = (wrapper, None) if is_like else (value, wrapper)
                 for position in (storage.graph_input, *again.get(number, ())):
-                    yield _Array(position, values[0], owner, tuple(shown[number]))
+                    yield _Array(position, value, owner, tuple(shown[number]), within=wrapper)
         leaves = call.key.in_tree.flatten_up_to((call.args, call.kwargs)) if plan.values else []
         for i, value in zip(positions_of_values(plan, call.traced.places), plan.values, strict=True):
             if value.is_part:
@@ -499,9 +520,26 @@ class Sizes:
 
 
 _PARTS = (
-    "its arguments that change show parts of larger storages and are written, returned or trained, or cannot change: "
-    "pass clones of them"
+    "its arguments that change show parts of larger storages and are written, returned or trained: pass clones of "
+    "them; or they are parameters, or of a subclass no inner tensor of which has their shape"
 )
+
+
+def _wrapper_around(call: TracedCall, path: Path) -> Any:
+    """Returns the outermost tensor of a subclass that a tensor is an inner one of; None if it is of none."""
+    if path[-1][0] != "attr":
+        return None
+    around = (call.found(path[:n]) for n in range(1, len(path)))
+    return next((value for value in around if is_wrapper(value)), None)
+
+
+def _tree_key(tree: Any) -> Any:
+    """Returns what trees of arguments have in common that differ in the sizes of tensors of subclasses alone."""
+    node = tree.node_data()
+    if node is None:
+        return None
+    data = (*node[1].kind, len(node[1].size)) if isinstance(node[1], Frame) else node[1]
+    return node[0], data, tuple(map(_tree_key, tree.children()))
 
 
 def _is_apart(call: TracedCall) -> str | None:

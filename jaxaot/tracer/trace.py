@@ -294,7 +294,8 @@ def _trace(
             reads[path] = stand_in.reads
             world.put_number(roots(fn, args, kwargs), path, stand_in)
             world.stand_in(path, stand_in, original)
-        call_args, call_kwargs = with_leaves((args, kwargs), in_tree, leaves, given, world, how.is_shared)
+        moved = frozenset(id(tensor) for tensor, layout in how.sizes if layout is not None)
+        call_args, call_kwargs = with_leaves((args, kwargs), in_tree, leaves, given, world, how.is_shared, (), moved)
         recipes = Recipes(trace, world.paths, given, world.codes())
         escapes, writes = Escapes([], jax.tree.structure(0)), list[WorldWrite]()
         with contextlib.suppress(GraphBreak):
