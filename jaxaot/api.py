@@ -27,14 +27,15 @@ from jaxaot.partition.budget import check_budget, parse_fit
 from jaxaot.partition.policies import get_policy
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.paths import Path
-from jaxaot.plan.stages import Partition, Traced
+from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.report.record import Report
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import MAX_PROGRAMS, CompiledFunction
 from jaxaot.runtime.explain import Inspector, report_on
-from jaxaot.runtime.fitting import fitting_program
+from jaxaot.runtime.fitting import fitting_program, peak_bytes, peak_bytes_at_bucket
 from jaxaot.runtime.key import key_for_call
 from jaxaot.runtime.program import Program, lower
+from jaxaot.runtime.room import Shared
 from jaxaot.runtime.segment_builder import SegmentBuilder
 from jaxaot.runtime.segmented import SegmentedFunction
 from jaxaot.runtime.sizes import Sizes, Steps, TracedCall
@@ -173,8 +174,10 @@ def compile(
             "Write `dynamic=True` with it, or leave `segments` out."
         )
     if dynamic or (dynamic is None and not segments and backend == "xla"):
-        cut_joint = lambda joint: flow.after_passes(joint).partition(policy, memory_budget)
-        sizes = Sizes(fn, dynamic, buckets, Steps(traced_call, trace_at, flow.plain_joint_of, cut_joint, make))
+        cut_joint = lambda joint: flow.partition_at_bucket(flow.after_passes(joint), policy, memory_budget)
+        chosen = functools.partial(_cut_at_bucket, policy=policy, memory_budget=memory_budget)
+        begin, trace = (functools.partial(step, by_value=True) for step in (traced_call, trace_at))
+        sizes = Sizes(fn, dynamic, buckets, Steps(begin, trace, flow.plain_joint_of, cut_joint, chosen, make))
     if segments:
         builder = SegmentBuilder(trace_call, cut, make, sizes)
         return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs, sizes=sizes)
@@ -182,12 +185,29 @@ def compile(
     return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs, fullgraph, sizes)
 
 
+def _cut_at_bucket(
+    joint: JointGraph, make: Callable[[Partition], Shared], name: str, *, policy: Any, memory_budget: Any
+) -> Shared:
+    """Returns what is run at a bucket; with a budget for everything, what fits into it there.
+
+    Raises:
+      BudgetError: If nothing does.
+    """
+    joint = flow.after_passes(joint)
+    budget = config.get().memory_budget if memory_budget is None else memory_budget
+    fit = parse_fit(budget)
+    cut = functools.partial(flow.partition_at_bucket, joint)
+    if fit is None:
+        return make(cut(policy, memory_budget))
+    return fitting_program(cut, policy, fit, make, peak_bytes_at_bucket, name)
+
+
 def trace_at(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path], sizes: Any,
-    known: Any, symbolic: Sequence[Path] = (),
+    known: Any, symbolic: Sequence[Path] = (), by_value: bool = False,
 ) -> Traced:  # fmt: skip
     """Returns the trace of a call at other sizes than its own."""
-    return require_values(trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes, symbolic))
+    return require_values(trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes, symbolic, by_value))
 
 
 _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
@@ -239,16 +259,16 @@ def build_program(
     """
     of_all = config.get()
     fit = parse_fit(of_all.memory_budget if memory_budget is None else memory_budget)
-    if sizes is not None and fit is None and not of_all.validate_guards:
+    if sizes is not None and not of_all.validate_guards:
         familiar = sizes.familiar(args, kwargs, numbers)
         if familiar is not None:
             call, room = familiar
             return generate(lower(call.traced, room.partition, make, call.key, room=room), writing)
-    call = traced_call(fn, args, kwargs, numbers)
+    call = traced_call(fn, args, kwargs, numbers, by_value=True)
     traced, key = call.traced, call.key
     if key.settings.validate_guards:
         prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
-    if sizes is not None and fit is None:
+    if sizes is not None:
         room = sizes.room(call)
         if room is not None:
             return generate(lower(traced, room.partition, make, key, room=room), writing)
@@ -258,7 +278,8 @@ def build_program(
     if fit is not None:
         name = getattr(fn, "__name__", type(fn).__name__)
         joint = flow.after_passes(require_joint(call))
-        program = fitting_program(joint, policy, fit, lambda parts: lower(traced, parts, make, key), name)
+        lowered = lambda parts: lower(traced, parts, make, key)
+        program = fitting_program(joint.partition, policy, fit, lowered, peak_bytes, name)
     elif make is Executable and not key.watches:
         program = with_warm_cut(call, cut, policy, memory_budget)
     else:
@@ -268,7 +289,7 @@ def build_program(
 
 def traced_call(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
-    symbolic: Sequence[Path] = (),
+    symbolic: Sequence[Path] = (), by_value: bool = False,
 ) -> TracedCall:  # fmt: skip
     """Returns a call that is about to be carried out, traced as far as sizes do not matter yet.
 
@@ -276,13 +297,13 @@ def traced_call(
       DeletedArrayError: If an argument was donated or deleted.
       SignatureMismatchError: If an argument is a type without a value.
     """
-    traced, key = trace_for_call(fn, args, kwargs, numbers, symbolic)
+    traced, key = trace_for_call(fn, args, kwargs, numbers, symbolic, by_value)
     return TracedCall(fn, args, kwargs, traced, flow.plain_joint_of, key, numbers, symbolic)
 
 
 def trace_for_call(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
-    symbolic: Sequence[Path] = (),
+    symbolic: Sequence[Path] = (), by_value: bool = False,
 ) -> tuple[Traced, CallKey]:  # fmt: skip
     """Returns the graph of a call that is about to be carried out, and all that the guards of its program look at.
 
@@ -290,7 +311,8 @@ def trace_for_call(
       DeletedArrayError: If an argument was donated or deleted.
       SignatureMismatchError: If an argument is a type without a value.
     """
-    traced = require_values(trace_call(fn, *read_iterators(args, kwargs), numbers=numbers, symbolic=symbolic))
+    given = read_iterators(args, kwargs)
+    traced = require_values(trace_call(fn, *given, numbers=numbers, symbolic=symbolic, by_value=by_value))
     return traced, key_for_call(traced, fn, args, kwargs)
 
 

@@ -142,11 +142,24 @@ def _listed(avals: Sequence[Any]) -> str:
 
 def partition_of(joint: JointGraph, policy: Any, memory_budget: Any) -> Partition:
     """Returns a joint graph cut in two, by the settings in force where nothing is said; see `JointGraph.partition`."""
+    return with_hooks(_without_hooks(joint, policy, memory_budget))
+
+
+def partition_at_bucket(joint: JointGraph, policy: Any, memory_budget: Any) -> Partition:
+    """Returns a joint graph of a bucket cut in two.
+
+    Hooks on saved tensors run between forward and backward, where what they are given is cut to its size.
+    """
+    cut = _without_hooks(joint, policy, memory_budget)
+    return pack_residuals(cut, state.saved_hooks, lambda *_: None)
+
+
+def _without_hooks(joint: JointGraph, policy: Any, memory_budget: Any) -> Partition:
     settings = config.get()
     chosen = settings.policy if policy is None else policy
     budget = settings.memory_budget if memory_budget is None else memory_budget
     cutting = load("jaxaot.partition.partition")  # a process that finds its cuts makes none
-    return with_hooks(cutting.partition(joint, chosen, budget, **cut_options(settings)))
+    return cutting.partition(joint, chosen, budget, **cut_options(settings))
 
 
 def with_hooks(partition: Partition) -> Partition:

@@ -36,6 +36,7 @@ from jaxaot.errors import AutogradError, ExportError, TraceError, UsageError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tracing import require_values
 from jaxaot.ir.rewrite import inline
+from jaxaot.lower.families import CannotRunError
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.saved import FromPrimal, TapePlan
 from jaxaot.plan.stages import JointGraph, Partition, Traced
@@ -136,11 +137,22 @@ def _cut(joint: JointGraph) -> Partition:
     return flow.after_passes(joint).partition()
 
 
+def _cut_at_bucket(joint: JointGraph) -> Partition:
+    parts = flow.partition_at_bucket(flow.after_passes(joint), None, None)
+    if parts.plan.packed_between:
+        raise CannotRunError("hooks on saved tensors run between forward and backward there, and archives hold graphs")
+    return parts
+
+
+def _chosen(joint: JointGraph, make: Callable[[Partition], Any], _: str) -> Any:
+    return make(_cut_at_bucket(joint))
+
+
 def _never(*_: object) -> Any:
     raise AssertionError("what is exported is compiled where it is loaded")
 
 
-_STEPS = Steps(traced_call, trace_at, flow.plain_joint_of, _cut, _never)
+_STEPS = Steps(traced_call, trace_at, flow.plain_joint_of, _cut_at_bucket, _chosen, _never)
 _MOST_PROGRAMS = 128
 
 
@@ -262,7 +274,7 @@ class ExportedProgram:
         in_avals, out_avals = traced.jaxpr.in_avals, traced.jaxpr.out_avals
         avals = [*(in_avals[i] for i in primals), *(out_avals[k] for k in partition.joint.differentiable_outputs)]
         specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
-        return inline(jax.make_jaxpr(gradients_function(traced, partition, primals))(*specs))
+        return inline(jax.make_jaxpr(gradients_function(traced, partition.joint, primals))(*specs))
 
 
 def _graphs_of_bucket(shared: Shared) -> dict[str, Any]:

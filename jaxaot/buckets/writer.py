@@ -121,6 +121,7 @@ class Writer:
       equalities: Pairs of sizes that have to be equal at each size.
       sizes: The sizes of axes, which may not be larger than at the bucket.
       limits: Classes of numbers, with the least and the largest that they may be.
+      values: What was made so far, outside of loops and branches; None inside of them.
     """
 
     def __init__(self, rules: Mapping[str, Rule], value: Callable[[Pair], Any], numbers: Mapping[Any, Any]):
@@ -136,6 +137,7 @@ class Writer:
         self.equalities: set[tuple[Size, Size]] = set()
         self.sizes: set[Size] = set()
         self.limits: set[tuple[Pair, int, int]] = set()
+        self.values: list[Padded] | None = []
         self._eqn: AlignedEqn | None = None
         self._masked: dict[Any, Any] = {}
         self._valid: dict[Extent, Any] = {}
@@ -224,7 +226,12 @@ class Writer:
         made = Padded(array, extents, fills)
         if key is not None:
             self._masked[key] = value, made  # which keeps the value alive, and so its id its own
-        return made
+        return self._made(made)
+
+    def _made(self, value: Padded) -> Padded:
+        if self.values is not None:
+            self.values.append(value)
+        return value
 
     def as_prefix(self, value: Padded, axis: int) -> Padded:
         """Returns a value whose valid elements come first along an axis."""
@@ -244,7 +251,7 @@ class Writer:
         places = self.places([normal(extent)], [before])
         array = jnp.take(value.array, places, axis=axis, mode="clip")
         self.note("move")
-        return Padded(array, extents, {a: f for a, f in value.fills.items() if a != axis}, value.known)
+        return self._made(Padded(array, extents, {a: f for a, f in value.fills.items() if a != axis}, value.known))
 
     def places(self, target: Sequence[Extent], source: Sequence[Extent]) -> Any:
         """Returns for each element of one arrangement where it is in another, in the order of memory."""
@@ -314,6 +321,8 @@ class Writer:
             with traced_like(eqn.eqn, "bucket", 0):
                 results = self._results(eqn, operands)
             self._check(eqn, results)
+            for value in results:
+                self._made(value)
             self._eqn = before
             values.update(zip(eqn.results, results, strict=True))
             for number in last.get(i, ()):
@@ -366,14 +375,14 @@ class Writer:
         found: list[Padded] = []
 
         def fn(*arrays: Any) -> list[Any]:
-            kept = self._masked, self._valid
-            self._masked, self._valid = {}, {}
+            kept = self._masked, self._valid, self.values
+            self._masked, self._valid, self.values = {}, {}, None
             try:
                 tables = [whole(jnp.asarray(table.bucket)) for table in graph.tables]
                 given = [Padded(a, v.extents) for a, v in zip(arrays, inputs, strict=True)]
                 found[:] = self.write(graph, tables, given)
             finally:
-                self._masked, self._valid = kept
+                self._masked, self._valid, self.values = kept
             return [jnp.asarray(value.array) for value in found]
 
         n_notes = len(self.notes)
@@ -471,6 +480,7 @@ class BucketProgram:
       sizes: Sizes that may not be larger than at the bucket.
       limits: Classes of numbers, with the least and the largest that they may be.
       outputs: The axes of the outputs.
+      values: What was made on the way, as long as somebody wants it.
     """
 
     graph: AlignedGraph
@@ -482,6 +492,7 @@ class BucketProgram:
     sizes: set[Size] = dataclasses.field(default_factory=set)
     limits: set[tuple[Pair, int, int]] = dataclasses.field(default_factory=set)
     outputs: list[tuple[Extent, ...]] = dataclasses.field(default_factory=list)
+    values: list[Padded] = dataclasses.field(default_factory=list)
 
     def __call__(self, sizes: Any, numbers: Sequence[Any], tables: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """Returns the outputs at the bucket, some elements of which are invalid.
@@ -515,6 +526,7 @@ class BucketProgram:
             given.append(Padded(array, tuple(extent_of(n, b) for n, b in zip(exact, bucket, strict=True))))
         results = writer.write(self.graph, constants, given)
         self.notes[:], self.outputs[:] = writer.notes, [value.extents for value in results]
+        self.values[:] = writer.values or ()
         self.equalities.update(writer.equalities)
         self.sizes.update(writer.sizes)
         self.limits.update(writer.limits)

@@ -223,7 +223,13 @@ class Tensor(Bound):
 
     def storage_offset(self) -> int:
         """Returns the element of the storage at which this tensor begins."""
+        self._look_at_memory()
         return self._offset
+
+    def _look_at_memory(self) -> None:
+        """Notes, in a trace, that the function asks where in its storage the tensor lies, or how large that is."""
+        if state.trace is not None:
+            state.trace.look_at(self._storage)
 
     def numel(self) -> int:
         """Returns the number of elements."""
@@ -292,6 +298,7 @@ class Tensor(Bound):
 
     @property
     def _base(self) -> Tensor | None:
+        self._look_at_memory()
         return self._base_tensor
 
     def _is_view(self) -> bool:
@@ -304,10 +311,12 @@ class Tensor(Bound):
 
     def untyped_storage(self) -> Storage:
         """Returns the storage: one object for all tensors that share memory."""
+        self._look_at_memory()
         return self._storage
 
     def data_ptr(self) -> int:
         """Returns a number that is equal for tensors that begin at the same element of one storage."""
+        self._look_at_memory()
         return self._storage.data_ptr() + self._offset * self.itemsize
 
     # -- values ----------------------------------------------------------------------------------------------------
@@ -318,6 +327,8 @@ class Tensor(Bound):
         trace = state.trace
         if trace is not None:
             trace.note(self)
+            if trace.parts and (part := trace.part_of(self)) is not None:
+                return part
             array = trace.read(storage, self._history, state.grad_enabled)
         else:
             is_settled = storage.trace is None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -30,6 +30,7 @@ from jaxaot.tape.hooks import hook_numbers
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import next_number
 from jaxaot.tape.threads import threads
+from jaxaot.views.inside import within
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import window_in_graph
 
@@ -167,6 +168,7 @@ class TraceState:
         what code loads; None if it is not noted.
       is_functionalized: Whether it is of `ja.functionalize`, to which every argument may carry JAX's gradients; see
         `refuses_unrecorded`.
+      parts: Id of a storage → the arguments that show a part of it and are passed as values: layout, offset, symbol.
     """
 
     def __init__(self, known: Sequence[np.ndarray] | None = None) -> None:
@@ -215,6 +217,7 @@ class TraceState:
         self.numbers: Any = None
         self.events: list[tuple[Any, str]] | None = None
         self.is_functionalized = False
+        self.parts: dict[int, list[tuple[Layout, int, Array]]] = {}
         self._resized: list[tuple[Any, str, Layout]] = []
 
     def is_mine(self) -> bool:
@@ -266,10 +269,19 @@ class TraceState:
         storage.writer = None
         storage.was_read = False
 
-    def take(self, sizes: Sequence[tuple[Tensor, Layout | None]]) -> None:
-        """Makes inputs of tensors that will be reached, each of another size if a layout is given."""
+    def take(self, sizes: Sequence[tuple[Tensor, Layout | None]], by_value: Collection[int] = ()) -> None:
+        """Makes inputs of tensors that will be reached, each of another size if a layout is given.
+
+        Args:
+          sizes: The tensors with their layouts.
+          by_value: Ids of those that are passed as values.
+        """
         for tensor, layout in sizes:
-            if layout is not None:
+            if layout is not None and id(tensor) in by_value:
+                self.note(tensor)
+                self._resized.append((tensor, "_layout", tensor._layout))
+                tensor._layout = layout
+            elif layout is not None:
                 self._resize(tensor, layout)
             elif tensor._storage.array is not None:
                 self.note(tensor)
@@ -285,6 +297,33 @@ class TraceState:
             history.layout = layout
         self._resized.append((tensor, "_layout", before))
         tensor._layout = layout
+
+    def pass_part(self, tensor: Tensor, position: int) -> None:
+        """Makes an input of what an argument shows of its storage, beside the storage, which then need not be read."""
+        layout, storage = tensor._layout, tensor._storage
+        symbol = self.lift(layout.size, layout.dtype, ("value", position))
+        self.parts.setdefault(id(storage), []).append((layout, tensor._offset, symbol))
+
+    def part_of(self, tensor: Tensor) -> Array | None:
+        """Returns the values of a tensor that shows what an argument passed as values shows; None if it is no such."""
+        storage, layout = tensor._storage, tensor._layout
+        if id(storage) in self.reads or id(storage) in self.written or tensor.requires_grad:
+            return None
+        parts = self.parts.get(id(storage), ())
+        for of_part, begin, symbol in parts:
+            if layout is of_part and tensor._offset == begin:
+                return symbol
+        for of_part, begin, symbol in parts:
+            found = within(of_part, layout, tensor._offset - begin)
+            if found is not None:
+                window, starts = window_in_graph(of_part.dense, *found)
+                return window.apply(symbol, starts)
+        return None
+
+    def look_at(self, storage: Storage) -> None:
+        """Notes that the function asks where in its storage a tensor lies, or how large that is."""
+        if id(storage) in self.parts:
+            self.reads.add(id(storage))
 
     def adopt_history(self, history: History, storage: Storage) -> None:
         """Finds the symbol through which the gradients of an outside tensor flow."""

@@ -16,14 +16,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import is_key_dtype
+from jaxaot._jax import Var, is_key_dtype
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.buckets.policy import Buckets, imagined_sizes
 from jaxaot.buckets.rules import RULES
 from jaxaot.buckets.writer import BucketProgram, RefusedError, prepare_program
 from jaxaot.ir.alignment import NotAlikeError, Values, align, values_in
-from jaxaot.ir.extents import is_padded
-from jaxaot.ir.rewrite import inline
+from jaxaot.ir.extents import Extent, is_padded
+from jaxaot.ir.rewrite import first_outputs, inline
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.padding import Crop, crop_of, padded
 from jaxaot.passes.attempt import attempt
@@ -69,6 +69,8 @@ class Made:
       shapes: Those of the arrays.
       moving: The positions of the arrays whose sizes change.
       n_sizes: For how many sizes it was found to be right.
+      extents: The axes of the values in its graph, as long as it is being made.
+      origins: What else is known of the traces that it was made of.
     """
 
     def __init__(
@@ -76,6 +78,8 @@ class Made:
     ):
         self.program, self.graph, self.run, self.shapes, self.moving = program, graph, run, shapes, moving
         self.n_sizes = 0
+        self.extents: dict[Any, tuple[Extent, ...]] = {}
+        self.origins: tuple[Any, Any] | None = None
 
 
 class Fit(NamedTuple):
@@ -214,7 +218,7 @@ class Family:
         here = trace(shapes)
         why = ""
         for made in self.made[at_bucket]:
-            fit = _fitted(made, here)
+            fit = fitted(made, here)
             if isinstance(fit, Fit):
                 return fit
             why = fit
@@ -230,7 +234,7 @@ class Family:
         if isinstance(made, str):
             tried[course] = made
             return made
-        fit = _fitted(made, here)
+        fit = fitted(made, here)
         if isinstance(fit, Fit) or not tried:  # else there is one for what the function does at the bucket
             self.made[at_bucket].append(made)
         tried[course] = "the program of its bucket was let go" if isinstance(fit, Fit) else fit
@@ -277,16 +281,39 @@ class Family:
             except Exception as error:
                 why = f"at {_shown(reference)} it raises {type(error).__name__}: {_first_line(error)}"
                 continue
-            fails = "the program of the bucket cannot be written"
-            written = attempt("a rule of sizes", lambda small=small: _written(small, large), fails, self._must_succeed)
-            if isinstance(written, str):
-                why = written
-                continue
-            program, graph = written
-            made = Made(program, graph, None, at_bucket, tuple(sorted({i for i, _ in self._groups})))
-            made.run = compiled(made, self._name, large)
-            return made
+            moving = tuple(sorted({i for i, _ in self._groups}))
+            made = program_beside(small, large, self._name, compiled, at_bucket, moving, self._must_succeed)
+            if isinstance(made, Made):
+                return made
+            why = made
         return why
+
+
+def program_beside(
+    small: Graph, large: Graph, name: str, compiled: Callable[[Made, str, Graph], Any], shapes: Shapes,
+    moving: tuple[int, ...], must_succeed: bool = False,
+) -> Made | str:  # fmt: skip
+    """Returns the program of two traces, the second at the bucket; or why there is none.
+
+    Args:
+      small: The one at a smaller size.
+      large: The one at the bucket.
+      name: What the program is called.
+      compiled: As of `Family.fit`.
+      shapes: Those of the arrays at the bucket.
+      moving: The positions of the arrays whose sizes change.
+      must_succeed: Whether a rule that fails raises, instead of a refusal.
+    """
+    fails = "the program of the bucket cannot be written"
+    written = attempt("a rule of sizes", lambda: _written(small, large), fails, must_succeed)
+    if isinstance(written, str):
+        return written
+    program, graph, extents = written
+    made = Made(program, graph, None, shapes, moving)
+    made.extents, made.origins = extents, (small.origin, large.origin)
+    made.run = compiled(made, name, large)
+    made.extents = {}
+    return made
 
 
 def _at(trace: Callable[[Shapes], Graph], shapes: Shapes) -> Graph:
@@ -315,8 +342,8 @@ def _references(sizes: dict[int, int], buckets: dict[int, int]) -> Iterable[dict
         yield sizes
 
 
-def _written(small: Graph, large: Graph) -> tuple[BucketProgram, ClosedJaxpr] | str:
-    """Returns the program of two traces, and its graph; or why there is none."""
+def _written(small: Graph, large: Graph) -> tuple[BucketProgram, ClosedJaxpr, dict[Any, tuple[Extent, ...]]] | str:
+    """Returns the program of two traces, its graph, and the axes of the values in that; or why there is none."""
     spec = lambda shape, dtype, weak=False: jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
     try:
         aligned = align(small.closed, large.closed)
@@ -324,16 +351,24 @@ def _written(small: Graph, large: Graph) -> tuple[BucketProgram, ClosedJaxpr] | 
         numbers = [spec((), number[0]) for number in program.numbers]
         tables = [spec(t.bucket.shape, t.bucket.dtype) for t in program.graph.tables if not t.is_static]
         inputs = [spec(aval.shape, aval.dtype, aval.weak_type) for aval in large.closed.in_avals]
-        graph = jax.make_jaxpr(program)(spec((len(program.pairs),), jnp.int32), numbers, tables, inputs)
+
+        def run(*given: Any) -> tuple[list[Any], list[Any]]:
+            return program(*given), [value.array for value in program.values]
+
+        graph = jax.make_jaxpr(run)(spec((len(program.pairs),), jnp.int32), numbers, tables, inputs)
     except (NotAlikeError, RefusedError) as error:
         return str(error)
-    for aval, extents in zip(graph.out_avals, program.outputs, strict=True):
+    n_outputs, opened = len(program.outputs), inline(graph, also_custom=True)
+    made = zip(opened.jaxpr.outvars[n_outputs:], program.values, strict=True)
+    known = {var: value.extents for var, value in made if isinstance(var, Var)}
+    program.values.clear()
+    for aval, extents in zip(graph.out_avals[:n_outputs], program.outputs, strict=True):
         if is_key_dtype(aval.dtype) and any(map(is_padded, extents)):
             return "a result holds random keys along an axis whose size changes"
-    return program, dce(inline(graph, also_custom=True))
+    return program, dce(first_outputs(opened, n_outputs)), known
 
 
-def _fitted(made: Made, here: Graph) -> Fit | str:
+def fitted(made: Made, here: Graph) -> Fit | str:
     """Returns how a call runs in a program, or why it does not."""
     program = made.program
     try:

@@ -48,6 +48,18 @@ class Crop(NamedTuple):
         there = np.asarray(result).reshape(self.digits)[self.kept].reshape(self.aval.shape)
         return placed_as(there, result, self.aval)
 
+    def undone(self, value: ArrayLike, shape: tuple[int, ...]) -> Any:
+        """Returns an array of a shape that is cut to some value; what is cut off is zero.
+
+        Args:
+          value: What is kept.
+          shape: That of the result of the program.
+        """
+        there = np.asarray(value)
+        room = np.zeros(self.digits, there.dtype)
+        room[self.kept] = there.reshape(room[self.kept].shape)
+        return placed_as(room.reshape(shape), value, jax.typeof(value).update(shape=shape))
+
 
 def crop_of(extents: Sequence[Extent], value: Callable[[Pair], int], aval: Aval) -> Crop | None:
     """Returns how a result is cut; None if it is as it should be.

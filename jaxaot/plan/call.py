@@ -54,6 +54,7 @@ class TensorInput:
       is_argument: Whether it was passed, rather than reached through a closure, a global or an object.
       lineage: What it is a view of; None where that does not matter.
       hooks: Numbers of the hooks on its gradient; None where no gradient was added to `.grad`.
+      is_part: Whether it shows a part of a storage that is not passed, but its values: where in it is no matter.
     """
 
     path: Path
@@ -67,6 +68,7 @@ class TensorInput:
     is_argument: bool
     lineage: Lineage | None = None
     hooks: tuple[int, ...] | None = None
+    is_part: bool = False
 
     @property
     def name(self) -> str:
@@ -111,19 +113,21 @@ class GhostInput:
 
 @immutable
 class ValueInput:
-    """An array or a number that was passed.
+    """An array or a number that was passed, or a tensor of which only the values are.
 
     Attributes:
       leaf: Which leaf of the arguments.
       shape: Of the array.
       dtype: As JAX sees it.
       number_type: Python type of a number; None for an array.
+      is_part: Whether it is the values of a tensor that shows a part of its storage.
     """
 
     leaf: int
     shape: Shape
     dtype: Any
     number_type: Any
+    is_part: bool = False
 
 
 @immutable

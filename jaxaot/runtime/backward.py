@@ -184,7 +184,11 @@ class CompiledNode(Node):
         second = self.second
         bases = self.bases or [None] * len(self.edges)
         edges = [storage_edge(edge, base) for edge, base in zip(self.edges, bases, strict=True)]
-        gradients = pull_by(second.row, second.values(residuals), second.edges(edges), cotangents)
+        held, ends, gradients = second.values(residuals), second.edges(edges), None
+        if second.in_bucket is not None:
+            gradients = second.in_bucket.record(held, ends, cotangents)
+        if gradients is None:
+            gradients = pull_by(second.row, held, ends, cotangents)
         gradients = [cut_by(gradient, base) for gradient, base in zip(gradients, bases, strict=True)]
         return without_unreached(gradients, cotangents, self.apart)
 

@@ -356,7 +356,10 @@ class _Writer:
         of_storages = [f"{source.storage(i)}.array" for i, s in enumerate(call.storages) if s.graph_input is not None]
         of_places = [self.places.expressions[i] for i in sorted(self.places.expressions)]
         others = ["None" if ghost.is_empty else f"{source.storage(ghost.storage)}.array" for ghost in call.ghosts]
-        others += [f"leaves[{value.leaf}]" for value in call.values]
+        for value in call.values:
+            if value.is_part:  # read before anything else is done, as that runs Python
+                source.add(f"v{value.leaf} = leaves[{value.leaf}].jax()")
+        others += [f"{'v' + str(value.leaf) if value.is_part else f'leaves[{value.leaf}]'}" for value in call.values]
         others += [f"z{number.step}" for number in call.numbers.inputs]
         draws = []
         for i, use in enumerate(self.traced.rng.generators):

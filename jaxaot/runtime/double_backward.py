@@ -25,7 +25,7 @@ from jaxaot.lower.interpret import Interpreter
 from jaxaot.ops.table import OpSpec
 from jaxaot.passes.prepare import prepare_backward
 from jaxaot.plan.saved import FromPrimal, TapePlan
-from jaxaot.plan.stages import Partition, Traced
+from jaxaot.plan.stages import JointGraph, Partition, Traced
 
 
 def needed_primals(partition: Partition) -> tuple[int, ...]:
@@ -48,15 +48,14 @@ def tape_plan(traced: Traced, partition: Partition) -> TapePlan:
     return TapePlan(needed_primals(partition), apart)
 
 
-def gradients_function(traced: Traced, partition: Partition, primals: Sequence[int]) -> Callable[..., list[Any]]:
+def gradients_function(traced: Traced, joint: JointGraph, primals: Sequence[int]) -> Callable[..., list[Any]]:
     """Returns the gradients of a call as a function that JAX can differentiate: of some primals and the cotangents.
 
     Args:
       traced: The traced function.
-      partition: Its forward and backward.
+      joint: Its joint graph.
       primals: The graph inputs that gradients depend on and that are passed.
     """
-    joint = partition.joint
     refills = [""] * joint.n_refills
     built = build_joint(traced.jaxpr, joint.differentiable_inputs, joint.differentiable_outputs, refill_names=refills)
     flat = built.jaxpr.jaxpr
@@ -79,7 +78,10 @@ class DoubleBackward:
     Attributes:
       primals: The graph inputs that gradients depend on.
       extra: Those of them that are no residuals, and are held besides.
+      in_bucket: The same at the bucket in which the call runs; None if it runs in none.
     """
+
+    in_bucket: Any = None
 
     def __init__(
         self,
@@ -135,7 +137,7 @@ class DoubleBackward:
             )
         evaluate = self._gradients
         if evaluate is None:
-            evaluate = gradients_function(self._traced, self._partition, self.primals)
+            evaluate = gradients_function(self._traced, self._partition.joint, self.primals)
         joint, out_avals = self._partition.joint, self._traced.jaxpr.out_avals
         avals = [out_avals[k] for k in joint.differentiable_outputs]
 

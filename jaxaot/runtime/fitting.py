@@ -3,41 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.budget import Fit
 from jaxaot.partition.fitting import Asked, Cuts, find_program
-from jaxaot.plan.stages import JointGraph, Partition
+from jaxaot.plan.stages import Partition
 from jaxaot.runtime.on_devices import programs_on_devices
 from jaxaot.runtime.program import Program
+from jaxaot.runtime.room import Shared
+
+Made = TypeVar("Made")
 
 
 def fitting_program(
-    joint: JointGraph,
+    cut: Callable[..., Partition],
     policy: str | Callable[..., Any] | None,
     fit: Fit,
-    make: Callable[[Partition], Program],
+    make: Callable[[Partition], Made],
+    peak: Callable[[Made], int | None],
     name: str,
-) -> Program:
+) -> Made:
     """Returns a program whose forward and backward fit into some memory, as the compiler measures them.
 
     Args:
-      joint: The joint graph.
+      cut: Takes a policy and a budget to forward and backward.
       policy: What the forward saves.
       fit: The limit.
       make: Makes the program of a partition.
+      peak: What a program takes at most, in bytes; None if the compiler does not say.
       name: What the user calls the function.
 
     Raises:
       BudgetError: If none was found.
     """
-    cut: Callable[..., Partition] = joint.partition
 
-    def made(less: int, cuts: Cuts) -> tuple[Program, int | None]:
+    def made(less: int, cuts: Cuts) -> tuple[Made, int | None]:
         tighter = Fit(max(0, fit.bytes - less), is_measured=True)
         program = make(cut("save_all", 1.0) if cuts is Cuts.PLAIN else cut(policy, tighter))
-        return program, peak_bytes(program)
+        return program, peak(program)
 
     return find_program(Asked(fit.bytes), name, made)
 
@@ -54,9 +58,27 @@ def peak_bytes(program: Program) -> int | None:
         compiled = programs_on_devices(program.traced, program.partition)
         there, back = (compiled[name].memory_analysis() for name in ("forward", "backward"))
         cotangents = 0  # as large as outputs, which are counted
-    else:
-        there, back = forward.memory_analysis(), backward.memory_analysis()
-        cotangents = sum(map(aval_bytes, program.partition.backward.in_avals[len(program.partition.plan.residuals) :]))
+        return _together(there, back, cotangents)
+    return _of_executables(forward, backward, program.partition)
+
+
+def peak_bytes_at_bucket(shared: Shared) -> int | None:
+    """Returns what a call and its backward take at most in the program of a bucket, as of `peak_bytes`."""
+    if shared.partition is None:
+        return None
+    forward, backward = (
+        shared.executable(graph, name, (), None)
+        for graph, name in ((shared.forward, "forward"), (shared.backward, "backward"))
+    )
+    return _of_executables(forward, backward, shared.partition) if hasattr(forward, "memory_analysis") else None
+
+
+def _of_executables(forward: Any, backward: Any, partition: Partition) -> int | None:
+    cotangents = sum(map(aval_bytes, partition.backward.in_avals[len(partition.plan.residuals) :]))
+    return _together(forward.memory_analysis(), backward.memory_analysis(), cotangents)
+
+
+def _together(there: Any, back: Any, cotangents: int) -> int | None:
     if there is None or back is None:
         return None
     kept = there.argument_size_in_bytes + there.output_size_in_bytes

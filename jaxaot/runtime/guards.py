@@ -37,6 +37,9 @@ def write_guards(source: Source, traced: Traced, places: PlaceWriter) -> None:
     _arguments(source, traced)
     _tensors(source, call)
     _sharing(source, call)
+    written = {write.storage for write in traced.alias.writes}  # a part is read as it was before the call
+    parts = [i for i, t in enumerate(call.tensors) if t.is_part]
+    source.miss_if(*(f"s{i} is {source.storage(k)}" for i in parts for k in sorted(written)))
     for number, t in enumerate(call.tensors):
         source.miss_if(*_lineage(source, number, t))
     for guard in (*call.grads, *call.python):
@@ -69,6 +72,8 @@ def _arguments(source: Source, traced: Traced) -> None:
 
 
 def _value(source: Source, value: ValueInput) -> None:
+    if value.is_part:  # a tensor, which has guards of its own
+        return
     name = f"leaves[{value.leaf}]"
     if value.number_type is not None:
         source.miss_if(f"type({name}) is not {value.number_type.__name__}")
@@ -132,7 +137,7 @@ def _tensors(source: Source, call: CallPlan) -> None:
                 )
             else:
                 tests.append(f"s{i} is not s{held.tensor}")
-        if t.storage < 0 or t.layout is not storages[t.storage].layout:
+        if not t.is_part and (t.storage < 0 or t.layout is not storages[t.storage].layout):
             tests.append(f"t{i}._offset != {t.offset}")
         if not t.requires_grad:
             tests.append(f"h{i} is not None and h{i}.requires_grad")
@@ -159,7 +164,7 @@ def _sharing(source: Source, call: CallPlan) -> None:
         source.miss_if(f"leaves[{leaf}] is not {source.tensor(tensor)}")
     on_storage: dict[Any, list[int]] = {}
     for i, t in enumerate(call.tensors):
-        on_storage.setdefault(t.storage, []).append(i)
+        on_storage.setdefault("part" if t.is_part else t.storage, []).append(i)
     alike = (
         (i, j)
         for numbers in on_storage.values()
@@ -178,7 +183,7 @@ def _sharing(source: Source, call: CallPlan) -> None:
 def _shared_histories(source: Source, call: CallPlan, on_storage: dict[Any, list[int]]) -> None:
     """Writes which tensors share a history, and a write counter; a leaf without views among the inputs shares none."""
     tensors = call.tensors
-    among = [i for numbers in on_storage.values() if len(numbers) > 1 for i in numbers]
+    among = [i for held, numbers in on_storage.items() if len(numbers) > 1 and held != "part" for i in numbers]
     _same_pattern(source, [(source.tensor(i) + "._counter", tensors[i].counter) for i in among])
     among += [i for i, t in enumerate(tensors) if t.requires_grad and not t.is_leaf and i not in among]
     _same_pattern(source, [(source.history(i), tensors[i].history) for i in among])

@@ -28,9 +28,10 @@ from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.saved import FromForward, FromPrimal, TapePlan
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.plan.world import BuiltArray, CellWrite
-from jaxaot.runtime.double_backward import DoubleBackward, tape_plan
+from jaxaot.runtime.double_backward import DoubleBackward, gradients_function, tape_plan
 from jaxaot.runtime.links import Link, Linker
 from jaxaot.runtime.room import Room
+from jaxaot.runtime.second_in_bucket import SecondInBucket, is_plain
 from jaxaot.runtime.watched import watching
 
 
@@ -118,6 +119,8 @@ class Program:
             tape = tape_plan(traced, partition) if tape is None else tape
             whole, empty = lambda: self.whole_partition, empty_inputs(traced)
             self.second = DoubleBackward(traced, whole, partition, tape, empty, gradients)
+            if room is not None and is_plain(traced, partition.joint):
+                self.second.in_bucket = SecondInBucket(traced, room, self.second.primals, gradients_function)
             self.apart = tape.apart
         held = frozenset(self.held_inputs)
         self.donated = donated_storages(traced, held) if donate else ()

@@ -130,7 +130,7 @@ def _refuse(call: CallPlan, arrays: Any, args: Any, kwargs: Any, parameters: Seq
         name = leaf_name(paths[value.leaf][0], parameters)
         if isinstance(leaves[value.leaf], jax.ShapeDtypeStruct):
             abstract.append(name)
-        elif is_deleted(leaves[value.leaf]):
+        elif is_deleted(leaves[value.leaf]._storage.array if value.is_part else leaves[value.leaf]):
             deleted.append(name)
     if abstract:
         raise SignatureMismatchError(

@@ -8,23 +8,34 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
-from jaxaot._jax import is_outermost
+from jaxaot._jax import Literal, ShapedArray, is_outermost
+from jaxaot._scopes import annotations_of
 from jaxaot._typing import Array, ClosedJaxpr
+from jaxaot.facade.saved import pack
+from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.ir.build import barrier
-from jaxaot.ir.extents import is_padded
+from jaxaot.ir.extents import Extent, is_padded, length
+from jaxaot.ir.regions import HOOKS_SCOPE
 from jaxaot.ir.rewrite import add_inputs, rebuild, with_input_order
 from jaxaot.ir.roles import Primal
+from jaxaot.ir.walk import equation_content, param_key
 from jaxaot.lower.families import Fit
-from jaxaot.lower.padding import padded
+from jaxaot.lower.padding import Crop, crop_of, padded
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
 from jaxaot.plan.stages import JointGraph, Partition
 from jaxaot.tape.modes import state
+from jaxaot.tape.saved_hooks import HookPair
+from jaxaot.views.layout import contiguous
+
+Axes: TypeAlias = tuple[Extent, ...]
 
 
 def may_be_padded() -> bool:
@@ -39,9 +50,15 @@ class Shared:
     Attributes:
       whole: The forward.
       partition: The forward and the backward at the bucket; None if no gradient flows.
+      packed: The axes of what hooks on saved tensors pack, in their order; None for what has its size already.
+      hooks_inside: The hooks that the function itself enters.
+      second: The program of a recorded backward, once one was asked for; or why there is none.
     """
 
-    def __init__(self, forward: ClosedJaxpr, partition: Partition | None, make: Callable[..., Any], settings: object):
+    def __init__(
+        self, forward: ClosedJaxpr, partition: Partition | None, make: Callable[..., Any], settings: object,
+        cut: Callable[[JointGraph], Partition], packed: Sequence[Axes | None] = (), hooks_inside: Sequence[Any] = (),
+    ):  # fmt: skip
         """Nothing is compiled yet.
 
         Args:
@@ -49,9 +66,13 @@ class Shared:
           partition: The forward and the backward, if gradients flow.
           make: A backend.
           settings: Those of JAX under which alone it may run.
+          cut: Takes a joint graph at the bucket to its forward and backward.
+          packed: See the attributes.
+          hooks_inside: Likewise.
         """
-        self.whole, self.partition = forward, partition
-        self._make, self._settings = make, settings
+        self.whole, self.partition, self.packed, self.hooks_inside = forward, partition, packed, hooks_inside
+        self.make, self.settings, self.cut = make, settings, cut
+        self.second: Any = None
         self._executables: dict[Any, Any] = {}
 
     @functools.cached_property
@@ -76,8 +97,8 @@ class Shared:
         """
         key = name, tuple(donated), part
         if key not in self._executables:
-            made = self._make(graph, donated, name)
-            made.settings = self._settings
+            made = self.make(graph, donated, name)
+            made.settings = self.settings
             self._executables[key] = made
         return self._executables[key]
 
@@ -129,6 +150,102 @@ def keeping_padding(parts: Partition, padded_outputs: Sequence[int]) -> Partitio
         forward=rebuild(forward, [*forward.jaxpr.eqns, apart], [*forward.jaxpr.outvars, *further]),
         plan=dataclasses.replace(parts.plan, residuals=residuals),
     )
+
+
+def hooks_inside(graph: ClosedJaxpr) -> tuple[Any, ...]:
+    """Returns the hooks on saved tensors that a function enters itself, in the order in which equations have them."""
+    stacks = {id(eqn.source_info.name_stack): eqn for eqn in graph.jaxpr.eqns}
+    notes = (note for eqn in stacks.values() for note in annotations_of(eqn) if note == HOOKS_SCOPE)
+    return tuple(dict.fromkeys(note.value for note in notes))
+
+
+class _Contents:
+    """Numbers the values of graphs by how they are computed from the inputs: those that are computed alike have one."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+
+    def of(self, closed: ClosedJaxpr) -> dict[Any, int]:
+        """Returns the number of each value of a graph."""
+        found: dict[Any, int] = {var: -1 - i for i, var in enumerate(closed.jaxpr.invars)}
+        for var, constant in zip(closed.jaxpr.constvars, closed.consts, strict=True):
+            found[var] = self._number(("constant", param_key(constant)))
+        for eqn in closed.jaxpr.eqns:
+            if eqn.primitive.name == "optimization_barrier":
+                operands = (None if isinstance(atom, Literal) else found[atom] for atom in eqn.invars)
+                numbers = [self._number(object()) if n is None else n for n in operands]
+            else:
+                content = equation_content(eqn, found.__getitem__)
+                numbers = [self._number((content, i)) for i in range(len(eqn.outvars))]
+            found.update(zip(eqn.outvars, numbers, strict=True))
+        return found
+
+    def _number(self, content: Hashable) -> int:
+        return self._numbers.setdefault(content, len(self._numbers))
+
+
+def without_sizes_packed(parts: Partition, n_given: int) -> Partition:
+    """Returns a partition whose hooks on saved tensors do not see the values of the classes, the last primals."""
+    first, residuals = parts.joint.n_primals - n_given, parts.plan.residuals
+    pairs = zip(parts.plan.packed_between, parts.hooks, strict=True)
+    is_theirs = lambda source: isinstance(source, FromPrimal) and source.index >= first
+    kept = [(place, hooks) for place, hooks in pairs if not is_theirs(residuals[place])]
+    plan = dataclasses.replace(parts.plan, packed_between=tuple(place for place, _ in kept))
+    return dataclasses.replace(parts, plan=plan, hooks=tuple(hooks for _, hooks in kept))
+
+
+def packed_extents(parts: Partition, joint: JointGraph, known: Mapping[Any, Axes]) -> list[Axes | None] | None:
+    """Returns the axes of each value that hooks pack between forward and backward; None if those of one are not known.
+
+    The passes and the cut make other variables. So a value is known again by how it is computed.
+
+    Args:
+      parts: The forward and the backward at the bucket.
+      joint: The joint graph that was cut, before the passes.
+      known: The axes of the values in that.
+    """
+    if not parts.plan.packed_between:
+        return []
+    contents, found = _Contents(), list[Axes | None]()
+    axes = {number: known[var] for var, number in contents.of(joint.jaxpr).items() if var in known}
+    numbers = contents.of(parts.forward)
+    for place in parts.plan.packed_between:
+        match parts.plan.residuals[place]:
+            case FromOutput(index):
+                value = parts.forward.jaxpr.outvars[index]
+            case FromForward(index):
+                value = parts.forward.jaxpr.outvars[parts.joint.n_outputs + index]
+            case _:  # an input, which the node holds as it was passed
+                found.append(None)
+                continue
+        number = None if isinstance(value, Literal) else numbers[value]
+        if number not in axes:
+            return None
+        found.append(axes[number])
+    return found
+
+
+class HooksAtSize:
+    """Hooks on saved tensors that are given what they pack as the exact program has it."""
+
+    def __init__(self, hooks: HookPair, crop: Crop):
+        """Wraps a pair.
+
+        Args:
+          hooks: The pair.
+          crop: How a value at the bucket is cut.
+        """
+        self.hooks, self.crop = hooks, crop
+
+    def pack(self, tensor: Tensor) -> Any:
+        """Returns what is kept of a value at the bucket."""
+        array = jnp.asarray(self.crop(tensor.jax()))
+        return pack(self.hooks, array, contiguous(tuple(array.shape), array.dtype)), tuple(tensor.shape)
+
+    def unpack(self, kept: Any) -> Tensor:
+        """Returns the value at the bucket again; what is invalid there is zero."""
+        packed, shape = kept
+        return wrap_array(jnp.asarray(self.crop.undone(packed.array(), shape)))
 
 
 class AtSize:
@@ -255,7 +372,22 @@ def room_for(fit: Fit, joint: JointGraph | None) -> Room:
     opened = add_inputs(joint.jaxpr, list(map(jax.typeof, fit.given)))
     opened = with_input_order(opened, [*range(n), *range(n_in, n_in + n_given), *range(n, n_in)])
     mine = dataclasses.replace(joint, jaxpr=opened, in_roles=_roles(joint, n_given))
-    return Room(fit, dataclasses.replace(there, joint=mine))
+    return Room(fit, dataclasses.replace(there, joint=mine, hooks=_hooks_at(fit, there)))
+
+
+def _hooks_at(fit: Fit, there: Partition) -> tuple[Any, ...]:
+    """Returns the hooks that pack between forward and backward, for the values of one size."""
+    if not there.hooks:
+        return ()
+    values = dict(zip(fit.made.program.pairs, np.asarray(fit.given[0]).tolist(), strict=True))
+    found = []
+    for hooks, place, axes in zip(there.hooks, there.plan.packed_between, fit.made.run.packed, strict=True):
+        aval = there.backward.jaxpr.invars[place].aval
+        shape = aval.shape if axes is None else tuple(length(axis).at(values.__getitem__) for axis in axes)
+        crop = None if axes is None else crop_of(axes, values.__getitem__, ShapedArray(shape, aval.dtype))
+        at_size = None if crop is None else HooksAtSize(hooks, crop)
+        found.append(hooks if at_size is None else HookPair(at_size.pack, at_size.unpack, hooks.inputs))
+    return tuple(found)
 
 
 def cut_outputs(fit_program: object, n_outputs: int) -> list[int]:

@@ -21,6 +21,7 @@ from jaxaot._jax import is_key_dtype, is_tracer
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import BudgetError, PolicyError, UsageError
 from jaxaot.facade.sizes import marks_of
+from jaxaot.facade.subclass import Frame, is_wrapper, leaves_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.families import CannotRunError, Family, Fit, Graph, Made, Place, Shapes, described, shown_shapes
@@ -36,11 +37,14 @@ from jaxaot.runtime.room import (
     Room,
     Shared,
     cut_outputs,
+    hooks_inside,
     keeping_padding,
     may_be_padded,
+    packed_extents,
     room_for,
     shared_forward,
     shared_joint,
+    without_sizes_packed,
 )
 from jaxaot.views.layout import Layout, contiguous, layout_of
 
@@ -58,7 +62,8 @@ class Steps:
       trace: Takes (fn, args, kwargs, paths of numbers that change, sizes of tensors, values that Python asks for or
         None, paths of numbers that are symbolic at once) to a trace.
       joint: Takes a trace to its joint graph, before any pass.
-      partition: Takes a joint graph to its forward and backward, after the passes.
+      partition: Takes a joint graph at a bucket to its forward and backward, after the passes.
+      choose: Takes a joint graph at a bucket, what makes what is run of a forward and backward, and a name to that.
       make: A backend.
     """
 
@@ -66,6 +71,7 @@ class Steps:
     trace: Callable[..., Traced]
     joint: Callable[[Traced], JointGraph]
     partition: Callable[[JointGraph], Partition]
+    choose: Callable[[JointGraph, Callable[[Partition], Shared], str], Shared]
     make: Callable[..., Any]
 
 
@@ -79,6 +85,7 @@ class _Array:
       name: The argument that it belongs to; None if it was reached otherwise.
       tensors: The tensors that show it, by number; none of an array.
       leaf: Which leaf of the arguments it is, of an array.
+      within: Of an inner tensor whose shape is another than that of the argument: the argument.
     """
 
     position: int
@@ -86,6 +93,7 @@ class _Array:
     name: str | None
     tensors: tuple[int, ...] = ()
     leaf: int | None = None
+    within: Any = None
 
 
 @immutable(eq=False)
@@ -336,20 +344,33 @@ class Sizes:
         def trace(at: Shapes) -> Graph:
             return here if at == call.shapes else self._traced_at(call, arrays, at)
 
-        def shared(made: Made, _: str, large: Graph) -> Shared:
+        def shared(made: Made, name: str, large: Graph) -> Shared:
             n_given = len(made.graph.in_avals) - len(large.closed.in_avals)
             of_jax = call.key.jax_settings
             joint: JointGraph | None = large.origin[1]
             if joint is None:
-                return Shared(shared_forward(made.graph, n_given), None, self.steps.make, of_jax)
+                return Shared(shared_forward(made.graph, n_given), None, self.steps.make, of_jax, self.steps.partition)
+            whole = shared_joint(made.graph, joint, n_given)
+            inside = hooks_inside(joint.jaxpr)
+
+            def run_by(parts: Partition) -> Shared:
+                parts = without_sizes_packed(parts, n_given)
+                packed = packed_extents(parts, whole, made.extents)
+                if packed is None:
+                    raise CannotRunError("hooks on saved tensors would see what is padded of a value")
+                parts = keeping_padding(parts, cut_outputs(made.program, joint.n_outputs))
+                return Shared(parts.forward, parts, self.steps.make, of_jax, self.steps.partition, packed, inside)
+
             try:
-                parts = self.steps.partition(shared_joint(made.graph, joint, n_given))
+                return self.steps.choose(whole, run_by, name)
             except (BudgetError, PolicyError) as error:
                 raise CannotRunError(f"at the bucket, {error}") from error
-            parts = keeping_padding(parts, cut_outputs(made.program, joint.n_outputs))
-            return Shared(parts.forward, parts, self.steps.make, of_jax)
 
-        return family.fit(shapes, trace, shared)
+        found = family.fit(shapes, trace, shared)
+        if call.joint is None or not isinstance(found, Fit):
+            return found
+        is_same = hooks_inside(call.joint.jaxpr) == found.made.run.hooks_inside
+        return found if is_same else "the function enters other hooks on saved tensors than at the bucket"
 
     def _traced_at(self, call: TracedCall, arrays: Mapping[int, _Array], at: Shapes) -> Graph:
         """Returns the trace of a call at other sizes."""
@@ -363,7 +384,8 @@ class Sizes:
                 if array.leaf is not None:
                     dtype = call.traced.jaxpr.in_avals[position].dtype
                     leaves[array.leaf] = np.broadcast_to(np.zeros((), dtype), at[position])
-        sizes = [(call.found(t.path), layouts.get(i)) for i, t in enumerate(plan.tensors) if t.storage >= 0]
+        reached = [(i, t) for i, t in enumerate(plan.tensors) if t.storage >= 0 or i in layouts]
+        sizes = [(call.found(t.path), layouts.get(i)) for i, t in reached]
         args, kwargs = _with_leaves(call, leaves)
         at_once = () if call.at_once else call.declared  # one of the traces that are compared has to be predicted
         traced = self.steps.trace(call.fn, args, kwargs, call.numbers, sizes, call.known_at(at), at_once)
@@ -408,7 +430,7 @@ class Sizes:
         tensors = tuple((t.path, t.storage, t.requires_grad) for t in plan.tensors)
         statics = tuple((s.leaf, s.condition) for s in plan.statics)
         modes = key.settings, key.jax_settings, key.hooks, plan.grad_enabled, plan.autocast
-        found = call.traced.in_tree, kinds, asked, tensors, statics, modes, call.traced.needs_backward
+        found = _tree_key(call.traced.in_tree), kinds, asked, tensors, statics, modes, call.traced.needs_backward
         try:
             hash(found)
         except TypeError:  # what a static argument or a setting holds
@@ -419,6 +441,9 @@ class Sizes:
         """Yields the axes that were said to change."""
         for position, array in arrays.items():
             rank = len(call.shapes[position])
+            if array.within is not None:  # what is as long as a dim of the argument that changes goes with it
+                yield from self._places_within(call, array)
+                continue
             for dim, buckets in self._given.get(array.name or "", {}).items():
                 if not -rank <= dim < rank:
                     raise UsageError(
@@ -428,6 +453,15 @@ class Sizes:
             for dim, said in marks_of(array.value).items():
                 if said is not None:
                     yield (position, dim), said
+
+    def _places_within(self, call: TracedCall, array: _Array) -> Iterator[tuple[Place, Buckets]]:
+        size = array.within._layout.size
+        said = [(dim, b) for dim, b in self._given.get(array.name or "", {}).items() if -len(size) <= dim < len(size)]
+        said += [(dim, b) for dim, b in marks_of(array.within).items() if b is not None]
+        for dim, buckets in said:
+            for axis, n in enumerate(call.shapes[array.position]):
+                if n == size[dim]:
+                    yield (array.position, axis), buckets
 
     def _guess(self, call: TracedCall, arrays: Mapping[int, _Array]) -> dict[Place, Buckets]:
         """Returns the axes that may change: of arguments, and of no size that something else has too."""
@@ -467,23 +501,50 @@ class Sizes:
                 and not any(t.requires_grad and t.is_leaf and not t.is_argument for t in tensors)  # parameters
             ):
                 owners = [_owner(call.names, tensor.path) for tensor in tensors if tensor.is_argument]
-                owner = owners[0] if owners else None
+                owner, value = owners[0] if owners else None, values[0]
+                wrapper = _wrapper_around(call, tensors[0].path)
+                if wrapper is not None:
+                    if not owners or all(x._layout.size != wrapper._layout.size for x in leaves_of(wrapper)):
+                        continue  # then it is not known what becomes of its size
+                    is_like = value._layout.size == wrapper._layout.size
+                    value, wrapper = (wrapper, None) if is_like else (value, wrapper)
                 for position in (storage.graph_input, *again.get(number, ())):
-                    yield _Array(position, values[0], owner, tuple(shown[number]))
+                    yield _Array(position, value, owner, tuple(shown[number]), within=wrapper)
         leaves = call.key.in_tree.flatten_up_to((call.args, call.kwargs)) if plan.values else []
         for i, value in zip(positions_of_values(plan, call.traced.places), plan.values, strict=True):
-            if value.number_type is None and value.shape:
+            if value.is_part:
+                number = next(k for k, t in enumerate(plan.tensors) if call.found(t.path) is leaves[value.leaf])
+                yield _Array(i, leaves[value.leaf], names[value.leaf], (number,))
+            elif value.number_type is None and value.shape:
                 yield _Array(i, leaves[value.leaf], names[value.leaf], leaf=value.leaf)
 
 
-_PARTS = "its arguments that change show parts of larger storages, or cannot change: pass clones of them"
+_PARTS = (
+    "its arguments that change show parts of larger storages and are written, returned or trained: pass clones of "
+    "them; or they are parameters, or of a subclass no inner tensor of which has their shape"
+)
+
+
+def _wrapper_around(call: TracedCall, path: Path) -> Any:
+    """Returns the outermost tensor of a subclass that a tensor is an inner one of; None if it is of none."""
+    if path[-1][0] != "attr":
+        return None
+    around = (call.found(path[:n]) for n in range(1, len(path)))
+    return next((value for value in around if is_wrapper(value)), None)
+
+
+def _tree_key(tree: Any) -> Any:
+    """Returns what trees of arguments have in common that differ in the sizes of tensors of subclasses alone."""
+    node = tree.node_data()
+    if node is None:
+        return None
+    data = (*node[1].kind, len(node[1].size)) if isinstance(node[1], Frame) else node[1]
+    return node[0], data, tuple(map(_tree_key, tree.children()))
 
 
 def _is_apart(call: TracedCall) -> str | None:
     """Returns why a call cannot run in the program of a bucket whatever its sizes are; None if it may."""
     traced, key = call.traced, call.key
-    if key.hooks is not None:
-        return "hooks on saved tensors are in force, which would see what is padded"
     if key.watches or not may_be_padded():
         return "anomaly mode, a search for NaNs or a transformation of JAX is on, which would see what is padded"
     if traced.alias.freed or any(ghost.is_empty for ghost in traced.call.ghosts):
@@ -537,11 +598,13 @@ def _with_leaves(call: TracedCall, leaves: Mapping[int, Any]) -> tuple[tuple[Any
 
 
 def resized(layout: Layout, size: Sequence[int]) -> Layout:
-    """Returns a dense layout with other sizes, and its dims in the same order of memory."""
+    """Returns a layout with other sizes, its dims in the same order of memory, and gaps where there are some."""
     if layout.is_contiguous:
         return contiguous(tuple(size), layout.dtype)
-    stride, step = [0] * len(size), 1
+    stride, step, before = [0] * len(size), 1, 1
     for dim in reversed(layout.memory_order):
-        stride[dim] = step
-        step *= max(size[dim], 1)
+        has_gap = layout.size[dim] > 1 and layout.stride[dim] != before
+        stride[dim] = max(layout.stride[dim], step + 1) if has_gap else step
+        step = stride[dim] * max(size[dim], 1)
+        before = (layout.stride[dim] if has_gap else before) * max(layout.size[dim], 1)
     return layout_of(size, stride, layout.dtype, layout.is_conj)

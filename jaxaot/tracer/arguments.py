@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxaot._jax import canonical_dtype
 from jaxaot._typing import Shape
+from jaxaot.errors import StaticArgumentError
 from jaxaot.facade.cells import cell_kinds, is_leaf, is_object
 from jaxaot.facade.generator import Generator, default_generator
 from jaxaot.facade.iterated import Iterated, is_iterator
@@ -77,8 +78,9 @@ def _declared(tree: Any, is_inside: bool) -> Iterator[bool]:
 
 
 def with_leaves(
-    value: Any, tree: Any, leaves: Sequence[Any], given: Sequence[Any], world: World, is_shared: bool, path: Path = ()
-) -> Any:
+    value: Any, tree: Any, leaves: Sequence[Any], given: Sequence[Any], world: World, is_shared: bool, path: Path = (),
+    resized: frozenset[int] = frozenset(),
+) -> Any:  # fmt: skip
     """Returns a tree of arguments with other leaves.
 
     Args:
@@ -89,6 +91,7 @@ def with_leaves(
       world: Notes the dicts and lists that the function is given.
       is_shared: Whether these are the caller's own, put back afterwards, rather than copies that stand for them.
       path: Where the tree is found.
+      resized: Ids of the leaves that have another size in this trace: what is made of them is made again.
     """
     node = tree.node_data()
     if node is None or node[0] is type(None):
@@ -98,6 +101,7 @@ def with_leaves(
     cls, keys = node
     if not issubclass(cls, (dict, list, tuple)):
         is_same = cls is not Iterated and all(a is b for a, b in zip(leaves, given, strict=True))
+        is_same = is_same and resized.isdisjoint(map(id, leaves))
         return value if is_same else jax.tree.unflatten(tree, given)
     if not issubclass(cls, dict):
         keys = range(len(value))
@@ -105,7 +109,7 @@ def with_leaves(
         keys = keys[1]
     at = lambda key: (*path, ("item", key)) if path else ((("root", "kwargs" if key else "args")),)
     children = [
-        with_leaves(value[key], child, leaves[part], given[part], world, is_shared, at(key))
+        with_leaves(value[key], child, leaves[part], given[part], world, is_shared, at(key), resized)
         for key, child, part in zip(keys, tree.children(), slices, strict=True)
     ]
     changed = [(key, child) for key, child in zip(keys, children, strict=True) if child is not value[key]]
@@ -139,6 +143,26 @@ def leaf_paths(value: Any, tree: Any, path: Path = ()) -> list[Path | None]:
     at = lambda key: (*path, ("item", key)) if path else ((("root", "kwargs" if key else "args")),)
     pairs = zip(keys, tree.children(), strict=True)
     return [found for key, child in pairs for found in leaf_paths(value[key], child, at(key))]
+
+
+def check_static(leaf: object) -> None:
+    """Raises if an argument that is part of the program cannot be compared.
+
+    Raises:
+      StaticArgumentError: If it cannot.
+    """
+    if is_iterator(leaf):
+        raise StaticArgumentError(
+            f"A {type(leaf).__name__} is part of an argument. It can be read only once, and a call has to look at its "
+            "items before the function does. Pass a list or a tuple of them, or the iterator as an argument of its own."
+        )
+    try:
+        hash(leaf)
+    except TypeError as error:
+        raise StaticArgumentError(
+            f"An argument of type {type(leaf).__name__} is not hashable, so the compiled program cannot be kept for "
+            "it. Pass tensors, arrays, numbers, strings, or containers of them; or make it hashable."
+        ) from error
 
 
 def static_input(position: int, leaf: object) -> StaticInput:

@@ -68,6 +68,7 @@ class _InlineState(TraceState):
     def __init__(self, outer: TraceState | None) -> None:
         super().__init__()
         self.outer = outer
+        self.parts = {} if outer is None else outer.parts
         self.first_run_backward = 0 if outer is None else outer.first_run_backward
         self.records_outside = state.grad_enabled
         self.is_mapped = isinstance(outer, _InlineState) and outer.is_mapped
@@ -111,6 +112,14 @@ class _InlineState(TraceState):
         if self.outer is not None and storage.trace is not self:
             self.outer.read(storage, None, False)  # before it is noted how the storage was: that notes the read
         super().adopt(storage)
+
+    def part_of(self, tensor: Tensor) -> Any:
+        is_of_outer = self.outer is not None and id(tensor._storage) not in self.storages
+        return self.outer.part_of(tensor) if is_of_outer and self.outer is not None else None
+
+    def look_at(self, storage: Storage) -> None:
+        if self.outer is not None:
+            self.outer.look_at(storage)
 
     def symbol_of(self, storage: Storage) -> Any:
         return storage.array if self.outer is None else self.outer.read(storage, None, False)

@@ -17,12 +17,11 @@ from jaxaot._jax import canonical_dtype, is_tracer, trace_level
 from jaxaot._placement import placement_of
 from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef
-from jaxaot.errors import EagerOnlyError, StaticArgumentError, TraceError, UnreachableTensorError
+from jaxaot.errors import EagerOnlyError, TraceError, UnreachableTensorError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
 from jaxaot.facade.cell_tensors import NeedsTensors, tensor_of
 from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.history import History
-from jaxaot.facade.iterated import is_iterator
 from jaxaot.facade.numbers import Numbers, SymbolicNumber
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState, run_traced
@@ -42,6 +41,7 @@ from jaxaot.tracer.alias import Escapes, collect_escapes, no_aliases, plan_alias
 from jaxaot.tracer.apart import HandlersApart
 from jaxaot.tracer.arguments import (
     Count,
+    check_static,
     flatten_arguments,
     is_array_argument,
     is_number_argument,
@@ -61,6 +61,7 @@ from jaxaot.tracer.hoist import hoist
 from jaxaot.tracer.leaks import check_leaks, check_reached
 from jaxaot.tracer.loads import Facts, Loads
 from jaxaot.tracer.order import in_order, put_in_order
+from jaxaot.tracer.parts import parts_alone, parts_among
 from jaxaot.tracer.paths import find_paths
 from jaxaot.tracer.places import Places, leaf_input
 from jaxaot.tracer.predictions import (
@@ -91,6 +92,7 @@ class _How:
       numbers: Paths of the numbers that are symbolic.
       lists: Paths of the lists that are added to and not read.
       sizes: Tensors that are reached, each with the layout that it is to have in the trace; None for its own.
+      parts: Which arguments show parts of their storages and are passed as values; see `parts.py`.
     """
 
     is_shared: bool = False
@@ -98,6 +100,7 @@ class _How:
     numbers: tuple[Path, ...] = ()
     lists: tuple[Path, ...] = ()
     sizes: tuple[tuple[Tensor, Layout | None], ...] = ()
+    parts: tuple[int, ...] = ()
 
     def is_static(self, leaf: object) -> bool:
         """Returns whether an argument is part of the program as a whole."""
@@ -120,6 +123,7 @@ def trace_call(
     numbers: Iterable[Path] | None = None,
     sizes: Sequence[tuple[Tensor, Layout | None]] = (),
     symbolic: Sequence[Path] = (),
+    by_value: bool = False,
 ) -> Traced:
     """Returns the functional graph of `fn(*args, **kwargs)` and its plans; nothing is changed by it.
 
@@ -135,6 +139,7 @@ def trace_call(
         this one; None for its own. One that gets another layout shows all of its storage.
       symbolic: Paths of numbers that are symbolic at once, without a trace of the numbers themselves: whoever says so
         compares the trace with one of another call that predicted the plain one. If more is symbolic, both are made.
+      by_value: Whether arguments that show parts of their storages are passed as values, if they are read alone.
 
     Raises:
       UnreachableTensorError: If the function reached a tensor that no path leads to.
@@ -145,13 +150,14 @@ def trace_call(
     leaves = mark_counts(leaves, in_tree)
     for leaf in leaves:
         if is_static_argument(leaf):
-            _check_static(leaf)
+            check_static(leaf)
     with TRACING:
+        how = _How(sizes=tuple(sizes), parts=parts_among(leaves) if by_value and known is None else ())
         if symbolic and known is None and numbers is not None:
-            at_once = _symbolic_at_once(fn, args, kwargs, leaves, in_tree, tuple(symbolic), tuple(sizes))
+            first = dataclasses.replace(how, numbers=tuple(symbolic))
+            at_once = _symbolic_at_once(fn, args, kwargs, leaves, in_tree, first)
             if at_once is not None:
                 return at_once
-        how = _How(sizes=tuple(sizes))
         while True:
             try:
                 plain = _trace(fn, args, kwargs, leaves, in_tree, known, how)
@@ -194,15 +200,14 @@ def trace_call(
 
 def _symbolic_at_once(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any], in_tree: PyTreeDef,
-    symbolic: tuple[Path, ...], sizes: tuple[tuple[Tensor, Layout | None], ...],
+    how: _How,
 ) -> Traced | None:  # fmt: skip
     """Returns the trace of a call with symbols for some numbers; None if more than these are to be symbolic."""
-    starts = roots(fn, args, kwargs)
+    starts, symbolic = roots(fn, args, kwargs), how.numbers
     try:
         is_there = all(type(follow(starts, p)) in (int, float) and can_be_replaced(p, starts) for p in symbolic)
     except (AttributeError, LookupError, TypeError, ValueError):  # this call has no such object
         return None
-    how = _How(numbers=symbolic, sizes=sizes)
     while is_there:
         try:
             traced = _trace(fn, args, kwargs, leaves, in_tree, None, how)
@@ -221,21 +226,6 @@ def _symbolic_at_once(
             return None
         return None if further or how.numbers != symbolic else traced
     return None
-
-
-def _check_static(leaf: object) -> None:
-    if is_iterator(leaf):
-        raise StaticArgumentError(
-            f"A {type(leaf).__name__} is part of an argument. It can be read only once, and a call has to look at its "
-            "items before the function does. Pass a list or a tuple of them, or the iterator as an argument of its own."
-        )
-    try:
-        hash(leaf)
-    except TypeError as error:
-        raise StaticArgumentError(
-            f"An argument of type {type(leaf).__name__} is not hashable, so the compiled program cannot be kept for "
-            "it. Pass tensors, arrays, numbers, strings, or containers of them; or make it hashable."
-        ) from error
 
 
 def _trace(
@@ -260,12 +250,14 @@ def _trace(
     def staged() -> Any:
         trace.level = trace_level()
         places.open(trace, world)
-        trace.take(how.sizes)
+        trace.take(how.sizes, {id(leaves[position]) for position in how.parts})
         given: list[Any] = []
         for position, leaf in enumerate(leaves):
             if isinstance(leaf, Tensor):
                 trace.note(leaf)
                 trace.adopt(leaf._storage)
+                if position in how.parts:
+                    trace.pass_part(leaf, position)
                 given.append(leaf)
             elif is_number_argument(leaf) and not how.has_numbers:
                 dtype = jnp.result_type(leaf)
@@ -302,7 +294,8 @@ def _trace(
             reads[path] = stand_in.reads
             world.put_number(roots(fn, args, kwargs), path, stand_in)
             world.stand_in(path, stand_in, original)
-        call_args, call_kwargs = with_leaves((args, kwargs), in_tree, leaves, given, world, how.is_shared)
+        moved = frozenset(id(tensor) for tensor, layout in how.sizes if layout is not None)
+        call_args, call_kwargs = with_leaves((args, kwargs), in_tree, leaves, given, world, how.is_shared, (), moved)
         recipes = Recipes(trace, world.paths, given, world.codes())
         escapes, writes = Escapes([], jax.tree.structure(0)), list[WorldWrite]()
         with contextlib.suppress(GraphBreak):
@@ -326,6 +319,8 @@ def _trace(
                 own, outside = (recipes.tensors, recipes.numbers), places.outside | world.wrappers
                 escapes = collect_escapes(trace, result, outside, *own, world.paths)
                 refuse_lasting_hooks(trace, escapes.leaves)
+                if how.parts and (kept := parts_alone(trace, leaves, how.parts, escapes)) != how.parts:
+                    raise _TraceAgain(dataclasses.replace(how, parts=kept))
             del result
         del call_args, call_kwargs, given
         if trace.is_broken:
@@ -394,7 +389,8 @@ def _finish(
     inputs = _tensor_inputs(leaves, trace, paths)
     if not trace.is_broken:  # stopped at a value, the function's frames still hold what it made
         check_leaks(roots(fn, args, kwargs), trace, escapes)
-    number, storage_ids = {id(tensor): i for i, tensor in enumerate(inputs)}, list(trace.storages)
+    number = {id(tensor): i for i, tensor in enumerate(inputs)}
+    storage_ids = [s for s in trace.storages if s not in trace.parts]
     # storages are numbered by the first input that shows them, whatever the order in which they were read
     first = {}
     for i, tensor in enumerate(inputs):
@@ -459,11 +455,12 @@ def _finish(
         before = trace.histories.get(id(history))
         requires = history is not None and (before[1]["requires_grad"] if before else history.requires_grad)
         node = None if history is None else (before[1]["node"] if before else history.node)
+        is_part = id(was["_storage"]) in trace.parts
         return TensorInput(
             path=paths[id(tensor)],
             storage=storage_number.get(id(was["_storage"]), -1),
             layout=was["_layout"].plain,
-            offset=was["_offset"],
+            offset=0 if is_part else was["_offset"],
             requires_grad=requires,
             is_leaf=not requires or (node is None and not was["_chain"]),
             history=None if history is None else history_number.setdefault(id(history), len(history_number)),
@@ -473,6 +470,7 @@ def _finish(
             is_argument=paths[id(tensor)][0][1] != "fn" and len(paths[id(tensor)]) > 1,
             lineage=lineage(was, storage_number.get(id(was["_storage"]), -1), requires),
             hooks=trace.hook_reads.get(id(tensor)),
+            is_part=is_part,
         )
 
     storages = tuple(
@@ -507,7 +505,7 @@ def _finish(
             GhostInput(storage_number[id(s)], tensor_with(history), trace.storages[id(s)][1]["array"] is None)
             for _, (_, history, s) in ghosts
         ),
-        values=tuple(ValueInput(o[1], *value_type(leaves[o[1]])) for _, o in values),
+        values=tuple(ValueInput(o[1], *value_type(leaves[o[1]]), isinstance(leaves[o[1]], Tensor)) for _, o in values),
         n_leaves=len(leaves),
         statics=tuple(
             StaticInput(i, HasType(type(leaf))) if of_leaves[i] in how.numbers else static_input(i, leaf)

@@ -201,8 +201,9 @@ class World:
                 yield self.paths[id(value)], value
 
     def names(self, variable: str) -> bool:
-        """Returns whether the code of one of these functions names a variable."""
-        return any(variable in code_names(fn.__code__).variables for _, fn in self.functions())
+        """Returns whether code that is not this package's, which knows of symbols, names a variable."""
+        users = (fn for _, fn in self.functions() if fn.__globals__.get("__name__", "").split(".")[0] != "jaxaot")
+        return any(variable in code_names(fn.__code__).variables for fn in users)
 
     def stand_in(self, path: Path, copy: dict[Any, Any] | list[Any] | deque[Any], original: object) -> None:
         """Notes a dict or list that the function is given in the place of one of the caller's."""

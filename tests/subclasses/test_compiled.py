@@ -7,8 +7,11 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
-from jaxaot.subclasses import TwoTensor
+from jaxaot.subclasses import Int8Weight, SemiStructuredSparse, TwoTensor
+from tests.runtime.sized import nans, rows, same
 from tests.subclasses.test_protocol import Coercing, Scaled, pair
+
+__all__ = ["nans"]
 
 
 class Box:
@@ -305,3 +308,40 @@ def test_an_op_without_a_rule_does_nothing():
     with pytest.raises(errors.SubclassError, match="`exp` was found for `Scaled`"):
         fn(x)
     assert x.values.tolist() == [2.0] * 3  # as eagerly: the write came before
+
+
+# -- sizes that change -------------------------------------------------------------------------------------------------
+
+
+def test_sizes_of_subclasses_that_change_share_a_program(nans):
+    weight = ja.tensor(rows(3, 3), requires_grad=True)
+
+    def fn(x, matrix):
+        y = (x @ weight).softmax(0) * x.shape[0]
+        return y.cumsum(0), ja.nn.functional.linear(x.a[:, :3], matrix).sum(0)
+
+    made = lambda n: (
+        TwoTensor(*(ja.tensor(rows(n, 3) + i, requires_grad=True) for i in range(2))),
+        Int8Weight.quantize(ja.tensor(rows(n + 1, 3)))
+    )  # fmt: skip
+    compiled = ja.compile(fn, dynamic={"x": 0, "matrix": 0})
+    for n in (13, 15):
+        found = []
+        for call in (compiled, fn):
+            weight.grad = None
+            x, matrix = made(n)
+            y, z = call(x, matrix)
+            assert type(y) is TwoTensor and y.shape == (n, 3)
+            ((y.a * y.a).sum() + y.b.sin().sum() + z.sum()).backward()
+            found.append((y.a, y.b, z, x.a.grad, x.b.grad, weight.grad))
+        same(*found, rtol=1e-4, atol=1e-5)
+    assert compiled.n_programs == 1, compiled.explain().programs
+
+
+def test_a_size_that_no_inner_tensor_has_is_compiled_exactly():
+    compiled = ja.compile(lambda x, y: x.to_dense() @ y, dynamic={"x": 0})
+    for n in (12, 14):
+        sparse = SemiStructuredSparse.prune(ja.tensor(np.tile([1.0, 0, 0, 2.0], (n, 2)).astype(np.float32)))
+        same(compiled(sparse, ja.ones(8)), 6 * ja.ones(n))
+    assert compiled.n_programs == 2
+    assert "subclass" in "\n".join(compiled.explain().programs)
