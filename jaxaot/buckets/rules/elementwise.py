@@ -92,7 +92,7 @@ def _are_one(one: object, other: object) -> bool:
     return one is not None and other is not None and type(one) is type(other) and repr(one) == repr(other)
 
 
-@declare("optimization_barrier", "Values pass as they are.")
+@declare("optimization_barrier sharding_constraint", "Values pass as they are.")
 def barrier(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Keeps what is known of each value."""
     arrays = w.bind(e, *(value.array for value in values))
