@@ -98,6 +98,14 @@ class AlignedEqn:
         """Whether a number in it differs."""
         return bool(self.moving) or any(body.depends_on_sizes for body in self.bodies)
 
+    @property
+    def moving_params(self) -> list[str]:
+        """The parameters with numbers that differ."""
+        if not self.moving:
+            return []
+        differ = lambda name: _integers(self.exact.get(name)) != _integers(self.bucket[name])
+        return [name for name in sorted(self.bucket) if name not in _SAID_ELSEWHERE and differ(name)]
+
 
 class Table(NamedTuple):
     """A constant in two graphs, which may differ.
@@ -183,6 +191,13 @@ def values_in(graph: AlignedGraph, closed: ClosedJaxpr) -> Values:
     found = Values()
     _Reader(graph, closed.jaxpr, closed.consts, found).read()
     return found
+
+
+def _integers(value: object) -> Any:
+    """Returns the integers in a parameter as `_step` finds them."""
+    if isinstance(value, tuple | list):
+        return tuple(map(_integers, value))
+    return int(value) if isinstance(value, int | np.integer) else None
 
 
 class _Step(NamedTuple):

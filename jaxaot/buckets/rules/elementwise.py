@@ -99,6 +99,13 @@ def barrier(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     return [Padded(a, v.extents, v.fills, v.known) for a, v in zip(arrays, values, strict=True)]
 
 
+@declare("place_as", "The value lies as the other one, whose layout does not count.")
+def placed(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
+    """Keeps what is known of the value."""
+    value, like = values
+    return [Padded(w.bind(e, value.array, like.array)[0], value.extents, value.fills, value.known)]
+
+
 @declare("bitcast_convert_type", "As elementwise, between dtypes of one width.")
 def bitcast(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Computes at the bucket."""
