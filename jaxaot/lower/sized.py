@@ -198,7 +198,8 @@ class Sized(Generic[P, R]):
 
     def _without_types(self, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call whose arguments JAX may know nothing of."""
-        return (self._of_objects() if self._objects.are_in((args, kwargs)) else self._plain)(*args, **kwargs)
+        run: Any = self._of_objects() if self._objects.are_in((args, kwargs)) else self._plain
+        return run(*args, **kwargs)
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         of_jax = jax.config
