@@ -276,15 +276,15 @@ is_outermost: Callable[[], bool] = trace_ctx.is_top_level
 """Returns whether no transformation of JAX, such as `jit` or `grad`, is running; bound here because each op asks it."""
 
 
-def placed_as(array: np.ndarray[Any, Any], like: Any, aval: Any) -> Any:
+def placed_as(array: np.ndarray[Any, Any], like: Any, aval: Any, sharding: Any) -> Any:
     """Returns a NumPy array as a jax array that lies where another one does; `jax.device_put` takes ten times as long.
 
     Args:
       array: The array.
       like: A jax array.
       aval: The type of the result.
+      sharding: How the result lies: as that array, or, over several devices, along fewer axes.
     """
-    sharding = like.sharding
     if not isinstance(sharding, SingleDeviceSharding):
         return jax.device_put(array, sharding if like.committed else None)
     return batched_device_put(aval, sharding, [array], list(sharding.device_set), like.committed)

@@ -44,9 +44,20 @@ def _are_in(arguments: Any) -> bool:
 
 
 class _OfObjects:
-    """A function of objects: its changes to them are written back, their arrays reused."""
+    """A function of objects: its changes to them are written back, their arrays reused.
 
-    def __init__(self, fn: Callable[..., Any], options: dict[str, Any]):
+    Attributes:
+      compiled: What carries its calls out, as `ja.compile` does.
+    """
+
+    def __init__(self, fn: Callable[..., Any], options: dict[str, Any], **sizes: Any):
+        """Wraps a function; nothing is traced yet.
+
+        Args:
+          fn: The function.
+          options: Those of `jax.jit`.
+          **sizes: What `ja.compile` takes of sizes that change; none do if nothing is said.
+        """
         placed = [name for name in PLACED if options.get(name) is not None]
         if placed:
             raise UsageError(
@@ -57,12 +68,12 @@ class _OfObjects:
         from jaxaot.api import compile as compile_function
 
         self._static = Static(fn, options)
-        self._compiled, self._options = compile_function(fn, dynamic=False), options
+        self.compiled, self._options = compile_function(fn, **(sizes or {"dynamic": False})), options
 
     def __call__(self, /, *args: object, **kwargs: Any) -> Any:
         given, named = self._given(args, kwargs)
         try:
-            return self._compiled(*given, **named)
+            return self.compiled(*given, **named)
         except UnsupportedVariableError:  # mutable arrays, which JAX itself writes
             return self._by_library(*args, **kwargs)
 
@@ -71,7 +82,7 @@ class _OfObjects:
         from jaxaot.facade.cells import cell_kinds
 
         (kind,) = cell_kinds().values()
-        return kind.jit(self._compiled.fn, self._options)
+        return kind.jit(self.compiled.fn, self._options)
 
     def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         from jaxaot.facade.cells import is_leaf
@@ -84,7 +95,7 @@ class _OfObjects:
 
     def explain_cache(self) -> CacheReport:
         """Returns what became in `cache_dir` of each graph."""
-        return self._compiled.explain_cache()
+        return self.compiled.explain_cache()
 
     def graph_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OfCall:
         """Returns the graph of a call, from arrays to results and what is written, and what goes with it."""
@@ -94,7 +105,7 @@ class _OfObjects:
         from jaxaot.report.build import changes_of
 
         args, kwargs = self._given(args, kwargs)
-        traced = trace(self._compiled.fn, *args, **kwargs)
+        traced = trace(self.compiled.fn, *args, **kwargs)
         avals = traced.jaxpr.out_avals
         leaves = [
             jax.ShapeDtypeStruct(avals[source.output].shape, avals[source.output].dtype)
@@ -103,7 +114,7 @@ class _OfObjects:
             for source in traced.alias.outputs
         ]
         types = jax.tree.unflatten(traced.out_tree, leaves)
-        return OfCall(traced.jaxpr, types, changes_of(traced, self._compiled.fn))
+        return OfCall(traced.jaxpr, types, changes_of(traced, self.compiled.fn))
 
 
 def _explain_deleted(error: Exception, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -97,6 +97,14 @@ class AlignedEqn:
     def depends_on_sizes(self) -> bool:
         """Whether a number in it differs."""
         return bool(self.moving) or any(body.depends_on_sizes for body in self.bodies)
+
+    @property
+    def moving_params(self) -> list[str]:
+        """The parameters with numbers that differ."""
+        if not self.moving:
+            return []
+        differ = lambda name: _integers(self.exact.get(name)) != _integers(self.bucket[name])
+        return [name for name in sorted(self.bucket) if name not in _SAID_ELSEWHERE and differ(name)]
 
 
 class Table(NamedTuple):
@@ -185,6 +193,13 @@ def values_in(graph: AlignedGraph, closed: ClosedJaxpr) -> Values:
     return found
 
 
+def _integers(value: object) -> Any:
+    """Returns the integers in a parameter as `_step` finds them."""
+    if isinstance(value, tuple | list):
+        return tuple(map(_integers, value))
+    return int(value) if isinstance(value, int | np.integer) else None
+
+
 class _Step(NamedTuple):
     """What an equation says.
 
@@ -194,7 +209,7 @@ class _Step(NamedTuple):
       bodies: The graphs in its parameters, with their constants.
     """
 
-    said: Hashable
+    said: tuple[Hashable, ...]
     numbers: tuple[int, ...]
     bodies: tuple[tuple[Jaxpr, Sequence[Any]], ...]
 
@@ -302,6 +317,29 @@ def _where(eqn: Eqn | None) -> str:
     return f"`{eqn.primitive.name}`" + (f" at {line}" if line else "")
 
 
+def _contrast(one: Eqn | None, other: Eqn | None) -> str | None:
+    """Returns in what two equations of one line and one primitive differ; None of others, whose places say it."""
+    if one is None or other is None or _where(one) != _where(other):
+        return None
+    said = [{entry[0]: entry for entry in _entries(eqn)} for eqn in (one, other)]
+    for name in one.params:
+        if said[0].get(name) != said[1].get(name):
+            return f"{_where(one)} has {name} {_short(one, name)} at one size, {_short(other, name)} at another"
+    return f"{_where(one)} reads another value at one size than at another"
+
+
+def _entries(eqn: Eqn) -> Iterator[tuple[Any, ...]]:
+    """Yields what an equation says but for numbers, entries of parameters by name."""
+    for entry in _step(eqn).said:
+        if type(entry) is tuple and entry[0] in eqn.params:
+            yield entry
+
+
+def _short(eqn: Eqn, name: str) -> str:
+    text = str(eqn.params.get(name))
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 class _Names:
     """The numbers of the values of one graph: a variable has several where an identity stands for nothing."""
 
@@ -345,7 +383,9 @@ class _Aligner:
             elif other is not None and self._against_nothing(other, 1):
                 j += 1
             else:
-                raise NotAlikeError(f"where one has {_where(one)}, the other has {_where(other)}")
+                raise NotAlikeError(
+                    _contrast(one, other) or f"where one has {_where(one)}, the other has {_where(other)}"
+                )
         outputs = self._operands(self._exact.outvars, self._bucket.outvars)
         if outputs is None:
             raise NotAlikeError("it returns other values")
@@ -472,7 +512,9 @@ class _Reader:
             if eqn is not None and self._is_like(aligned, eqn):
                 position += 1
             elif not self._was_left_out(aligned):
-                raise NotAlikeError(f"where they have {_where(aligned.eqn)}, it has {_where(eqn)}")
+                raise NotAlikeError(
+                    _contrast(aligned.eqn, eqn) or f"where they have {_where(aligned.eqn)}, it has {_where(eqn)}"
+                )
         if position < len(jaxpr.eqns):
             raise NotAlikeError(f"it also has {_where(jaxpr.eqns[position])}")
         if not self._reads(graph.outputs, jaxpr.outvars):

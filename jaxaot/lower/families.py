@@ -26,6 +26,7 @@ from jaxaot.ir.extents import Extent, is_padded
 from jaxaot.ir.rewrite import first_outputs, inline
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.padding import Crop, crop_of, padded
+from jaxaot.lower.spread import Parts
 from jaxaot.passes.attempt import attempt
 from jaxaot.passes.dce import dce
 
@@ -68,7 +69,6 @@ class Made:
       run: Takes (sizes, numbers, tables, arrays) to the outputs at the bucket; or what else was made of the graph.
       shapes: Those of the arrays.
       moving: The positions of the arrays whose sizes change.
-      n_sizes: For how many sizes it was found to be right.
       extents: The axes of the values in its graph, as long as it is being made.
       origins: What else is known of the traces that it was made of.
     """
@@ -77,7 +77,6 @@ class Made:
         self, program: BucketProgram, graph: ClosedJaxpr, run: Any, shapes: Shapes, moving: tuple[int, ...] = ()
     ):
         self.program, self.graph, self.run, self.shapes, self.moving = program, graph, run, shapes, moving
-        self.n_sizes = 0
         self.extents: dict[Any, tuple[Extent, ...]] = {}
         self.origins: tuple[Any, Any] | None = None
 
@@ -92,6 +91,7 @@ class Fit(NamedTuple):
       crops: The outputs that are cut.
       origin: That of the trace at this size.
       waste: How many times the elements of the exact program are computed.
+      shardings: How the results lie in the exact program, where that is part of their types.
     """
 
     made: Made
@@ -100,14 +100,18 @@ class Fit(NamedTuple):
     crops: tuple[tuple[int, Crop], ...]
     origin: Any
     waste: float
+    shardings: tuple[Any, ...] = ()
 
     def __call__(self, leaves: list[Any]) -> list[Any]:
         """Returns the results of a call for its arrays."""
         for i, shape in self.pads:
             leaves[i] = padded(leaves[i], shape)
-        results = self.made.run(*self.given, *leaves)
+        results = list(self.made.run(*self.given, *leaves))
         for i, crop in self.crops:
             results[i] = crop(results[i])
+        if self.shardings:
+            placed = zip(results, self.shardings, strict=True)
+            return [one if one.sharding == there else jax.device_put(one, there) for one, there in placed]
         return results
 
 
@@ -123,7 +127,9 @@ class Family:
       refused: By the shapes of a call, why it is compiled exactly.
     """
 
-    def __init__(self, places: dict[Place, Buckets], learns: Buckets | None, name: str, must_succeed: bool):
+    def __init__(
+        self, places: dict[Place, Buckets], learns: Buckets | None, name: str, must_succeed: bool, parts: Parts = ()
+    ):
         """Makes one.
 
         Args:
@@ -131,8 +137,10 @@ class Family:
           learns: The buckets of axes that are seen to change; None if only what is given changes.
           name: What the programs are called.
           must_succeed: Whether a rule that fails raises, instead of a refusal.
+          parts: The axes that lie over several devices: buckets of these are multiples of their parts.
         """
         self.places, self._learns, self._name = dict(places), learns, name
+        self._parts = {(i, axis): n for i, axis, n in parts}
         self._must_succeed = must_succeed
         self._first: Shapes | None = None
         self._groups: dict[Place, int] = {}
@@ -185,10 +193,15 @@ class Family:
             bucket = self.places[i, axis].of(shapes[i][axis])
             if bucket is None:
                 return f"there is no bucket for {shapes[i][axis]} elements"
-            buckets[group] = bucket
+            buckets[group] = self._rounded(group, bucket)
         if 0 in sizes.values():
             return "an axis has no elements"
         return sizes, buckets
+
+    def _rounded(self, group: int, bucket: int) -> int:
+        """Returns a bucket that can lie over the devices over which the arrays of a group do."""
+        n = math.lcm(*(self._parts.get(place, 1) for place, of in self._groups.items() if of == group))
+        return -(-bucket // n) * n
 
     def shapes_at(self, shapes: Shapes, sizes: dict[int, int]) -> Shapes:
         """Returns shapes with other sizes of the groups."""
@@ -224,7 +237,7 @@ class Family:
             why = fit
         key = at_bucket, frozenset(self._partition(self._groups))
         tried = self._tried[key]
-        course = tuple(eqn.primitive for eqn in here.closed.eqns)
+        course = tuple(eqn.primitive for eqn in here.closed.eqns), tuple(shared_factors(sizes, buckets).values())
         if course in tried or len(tried) >= _MOST_COURSES:
             return why or tried.get(course) or next(iter(tried.values()))
         try:
@@ -234,7 +247,7 @@ class Family:
         if isinstance(made, str):
             tried[course] = made
             return made
-        fit = fitted(made, here)
+        made, fit = made
         if isinstance(fit, Fit) or not tried:  # else there is one for what the function does at the bucket
             self.made[at_bucket].append(made)
         tried[course] = "the program of its bucket was let go" if isinstance(fit, Fit) else fit
@@ -244,7 +257,8 @@ class Family:
         """Returns for each group the buckets of the sizes up to those of a call."""
         found = {}
         for (i, axis), group in self._groups.items():
-            found[group] = self.places[i, axis].up_to(shapes[i][axis])
+            buckets = self.places[i, axis].up_to(shapes[i][axis])
+            found[group] = sorted({self._rounded(group, bucket) for bucket in buckets})
         return found
 
     @property
@@ -267,13 +281,17 @@ class Family:
         here: Graph,
         trace: Callable[[Shapes], Graph],
         compiled: Callable[[Made, str, Graph], Any],
-    ) -> Made | str:
+    ) -> tuple[Made, Fit | str] | str:
+        """Returns a program of the bucket, and how a call runs in it or why not; or why there is no program."""
         at_bucket = self.shapes_at(shapes, buckets)
         try:
             large = here if at_bucket == shapes else _at(trace, at_bucket)
         except Exception as error:  # what the function does not allow at the bucket
             return f"at the bucket {_shown(buckets)} it raises {type(error).__name__}: {_first_line(error)}"
+        moving = tuple(sorted({i for i, _ in self._groups}))
         why = f"the bucket {_shown(buckets)} is too small"
+        found: tuple[Made, Fit | str] | None = None
+        refused: set[str] = set()
         for reference in _references(sizes, buckets):
             at_reference = self.shapes_at(shapes, reference)
             try:
@@ -281,12 +299,25 @@ class Family:
             except Exception as error:
                 why = f"at {_shown(reference)} it raises {type(error).__name__}: {_first_line(error)}"
                 continue
-            moving = tuple(sorted({i for i, _ in self._groups}))
-            made = program_beside(small, large, self._name, compiled, at_bucket, moving, self._must_succeed)
-            if isinstance(made, Made):
-                return made
-            why = made
-        return why
+            made = _made(small, large, at_bucket, moving, self._must_succeed)
+            if isinstance(made, NotAlikeError):
+                why = f"at {_shown(reference)} and at {_shown(buckets)} it does not do the same: {made}"
+                continue
+            if isinstance(made, RefusedError):
+                why = str(made)
+                if why in refused:
+                    break
+                refused.add(why)
+                continue
+            fit = fitted(made, here)
+            if isinstance(fit, Fit) or found is None:
+                found = made, fit
+            if isinstance(fit, Fit):
+                break
+        if found is None:
+            return why
+        _compile(found[0], self._name, large, compiled)
+        return found
 
 
 def program_beside(
@@ -304,16 +335,30 @@ def program_beside(
       moving: The positions of the arrays whose sizes change.
       must_succeed: Whether a rule that fails raises, instead of a refusal.
     """
-    fails = "the program of the bucket cannot be written"
+    made = _made(small, large, shapes, moving, must_succeed)
+    if not isinstance(made, Made):
+        return str(made)
+    _compile(made, name, large, compiled)
+    return made
+
+
+def _made(
+    small: Graph, large: Graph, shapes: Shapes, moving: tuple[int, ...], must_succeed: bool
+) -> Made | NotAlikeError | RefusedError:
+    """Returns the program of two traces before it is compiled, or why there is none."""
+    fails = RefusedError("the program of the bucket cannot be written")
     written = attempt("a rule of sizes", lambda: _written(small, large), fails, must_succeed)
-    if isinstance(written, str):
+    if isinstance(written, (NotAlikeError, RefusedError)):
         return written
     program, graph, extents = written
     made = Made(program, graph, None, shapes, moving)
     made.extents, made.origins = extents, (small.origin, large.origin)
+    return made
+
+
+def _compile(made: Made, name: str, large: Graph, compiled: Callable[[Made, str, Graph], Any]) -> None:
     made.run = compiled(made, name, large)
     made.extents = {}
-    return made
 
 
 def _at(trace: Callable[[Shapes], Graph], shapes: Shapes) -> Graph:
@@ -321,28 +366,59 @@ def _at(trace: Callable[[Shapes], Graph], shapes: Shapes) -> Graph:
         return trace(shapes)
 
 
-def _references(sizes: dict[int, int], buckets: dict[int, int]) -> Iterable[dict[int, int]]:
+def _references(sizes: dict[int, int], buckets: dict[int, int]) -> Iterator[dict[int, int]]:
     """Yields sizes to lay beside the bucket: of no group equal to it, and of no two groups alike.
 
-    The first ones are odd, so that what JAX leaves out for even sizes is there; then those of the call itself.
+    The first ones are odd, so that what JAX leaves out for even sizes is there. Functions that halve sizes and double
+    them may take even ones alone: the next are multiples of 2, 4, …, and of all that a size has in common with its
+    bucket; the last are those of the call itself.
     """
-    for share in (0.75, 0.5):
-        found: dict[int, int] = {}
-        taken: set[tuple[int, int]] = set()
-        for group, bucket in buckets.items():
-            size = int(bucket * share) - 1 | 1
-            while (size, bucket) in taken or size >= bucket:
-                size -= 2
-            taken.add((size, bucket))
-            found[group] = size
-        if found and min(found.values()) > 1:
+    seen: list[dict[int, int]] = []
+    shared = shared_factors(sizes, buckets)
+    for unit, share in ((1, 0.75), (1, 0.5), (2, 0.75), (4, 0.75), (8, 0.75), (0, 0.75)):
+        units = {
+            group: math.gcd(unit, sizes[group], bucket) if unit else shared[group] for group, bucket in buckets.items()
+        }
+        found = _beside(buckets, units, share)
+        if found and found not in seen:
+            seen.append(found)
             yield found
     pairs = [(sizes[group], buckets[group]) for group in buckets]
-    if len(set(pairs)) == len(pairs) and all(1 < size < bucket for size, bucket in pairs):
+    if sizes not in seen and len(set(pairs)) == len(pairs) and all(1 < size < bucket for size, bucket in pairs):
         yield sizes
 
 
-def _written(small: Graph, large: Graph) -> tuple[BucketProgram, ClosedJaxpr, dict[Any, tuple[Extent, ...]]] | str:
+def shared_factors(sizes: dict[int, int], buckets: dict[int, int]) -> dict[int, int]:
+    """Returns by group the largest number smaller than its bucket that divides its size and its bucket."""
+    found = {}
+    for group, bucket in buckets.items():
+        n = math.gcd(sizes[group], bucket)
+        found[group] = n if n < bucket else bucket // next((p for p in range(2, bucket) if bucket % p == 0), bucket)
+    return found
+
+
+def _beside(buckets: dict[int, int], units: dict[int, int], share: float) -> dict[int, int] | None:
+    """Returns multiples of units, about a share of the buckets; None if there are none."""
+    found: dict[int, int] = {}
+    taken: set[tuple[int, int]] = set()
+    for group, bucket in buckets.items():
+        n = bucket // units[group]
+        turns = int(n * share) - 1 | 1  # odd, so that no more than the unit is in common
+        if turns < 3:
+            turns = n - 1  # what is left of an axis that was halved to one element is no axis for JAX
+        while turns > 0 and (turns * units[group], bucket) in taken:
+            turns -= 2 if turns > 3 else 1
+        size = turns * units[group]
+        if size < 2:
+            return None
+        taken.add((size, bucket))
+        found[group] = size
+    return found or None
+
+
+def _written(
+    small: Graph, large: Graph
+) -> tuple[BucketProgram, ClosedJaxpr, dict[Any, tuple[Extent, ...]]] | NotAlikeError | RefusedError:
     """Returns the program of two traces, its graph, and the axes of the values in that; or why there is none."""
     spec = lambda shape, dtype, weak=False: jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
     try:
@@ -357,14 +433,14 @@ def _written(small: Graph, large: Graph) -> tuple[BucketProgram, ClosedJaxpr, di
 
         graph = jax.make_jaxpr(run)(spec((len(program.pairs),), jnp.int32), numbers, tables, inputs)
     except (NotAlikeError, RefusedError) as error:
-        return str(error)
+        return error.with_traceback(None)
     n_outputs, opened = len(program.outputs), inline(graph, also_custom=True)
     made = zip(opened.jaxpr.outvars[n_outputs:], program.values, strict=True)
     known = {var: value.extents for var, value in made if isinstance(var, Var)}
     program.values.clear()
     for aval, extents in zip(graph.out_avals[:n_outputs], program.outputs, strict=True):
         if is_key_dtype(aval.dtype) and any(map(is_padded, extents)):
-            return "a result holds random keys along an axis whose size changes"
+            return RefusedError("a result holds random keys along an axis whose size changes")
     return program, dce(first_outputs(opened, n_outputs)), known
 
 
@@ -392,7 +468,6 @@ def fitted(made: Made, here: Graph) -> Fit | str:
         crop = crop_of(extents, values.sizes.__getitem__, aval)
         if crop is not None:
             crops.append((i, crop))
-    made.n_sizes += 1
     return Fit(made, tuple(given), pads, tuple(crops), here.origin, _waste(program, values))
 
 

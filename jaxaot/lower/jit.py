@@ -116,7 +116,13 @@ class _HasObjects(Exception):
 
 
 class OfObjects(Protocol):
-    """A jitted function of objects."""
+    """A jitted function of objects.
+
+    Attributes:
+      compiled: What carries its calls out.
+    """
+
+    compiled: Any
 
     def __call__(self, /, *args: object, **kwargs: Any) -> Any: ...
 
@@ -134,13 +140,13 @@ class Objects(NamedTuple):
 
     Attributes:
       are_in: Returns whether arguments hold such objects.
-      make: Takes (function, options of `jax.jit`) to what calls it, and has `graph_of`.
+      make: Takes (function, options of `jax.jit`), and what is said of sizes that change, to what calls it.
       explain_deleted: Takes (error, function, arguments, keyword arguments), and raises a clearer error if it is about
         an array that was deleted.
     """
 
     are_in: Callable[[Any], bool]
-    make: Callable[[Callable[..., Any], dict[str, Any]], OfObjects]
+    make: Callable[..., OfObjects]
     explain_deleted: Callable[[Exception, Callable[..., Any], tuple[Any, ...], dict[str, Any]], None]
 
 

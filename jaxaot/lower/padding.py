@@ -1,4 +1,8 @@
-"""Arrays made larger for a program of a bucket, and its results cut to their size: by NumPy, nothing is compiled."""
+"""Arrays made larger for a program of a bucket, and its results cut to their size: by NumPy, nothing is compiled.
+
+An array on several devices is padded under its own sharding, see `spread.py`. A result that is cut lies as the result
+of the program does, along the axes that divide it.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import numpy as np
 from jaxaot._jax import placed_as
 from jaxaot._typing import Array, ArrayLike, Aval
 from jaxaot.ir.extents import Extent, Pair, normal
+from jaxaot.lower.spread import OtherPlacesError, fitting
 
 
 def padded(value: ArrayLike, shape: tuple[int, ...]) -> Any:
@@ -19,15 +24,19 @@ def padded(value: ArrayLike, shape: tuple[int, ...]) -> Any:
     On CPU the elements are read where they are, without a copy of their own.
 
     Args:
-      value: A NumPy or jax array on one device.
+      value: A NumPy or jax array.
       shape: The shape.
+
+    Raises:
+      OtherPlacesError: If the array lies over several devices, and the shape cannot.
     """
+    is_placed = isinstance(value, jax.Array) and getattr(value, "committed", False)
+    if is_placed and fitting(value.sharding, shape) is not value.sharding:
+        raise OtherPlacesError
     there = np.asarray(value)
     room = np.zeros(shape, there.dtype)
     room[tuple(map(slice, there.shape))] = there
-    if isinstance(value, jax.Array) and getattr(value, "committed", False):
-        return jax.device_put(room, value.sharding)
-    return room
+    return jax.device_put(room, value.sharding) if is_placed else room
 
 
 class Crop(NamedTuple):
@@ -46,7 +55,7 @@ class Crop(NamedTuple):
     def __call__(self, result: Array) -> Any:
         """Returns a result of the program as the exact program returns it."""
         there = np.asarray(result).reshape(self.digits)[self.kept].reshape(self.aval.shape)
-        return placed_as(there, result, self.aval)
+        return placed_as(there, result, self.aval, fitting(result.sharding, self.aval.shape))
 
     def undone(self, value: ArrayLike, shape: tuple[int, ...]) -> Any:
         """Returns an array of a shape that is cut to some value; what is cut off is zero.

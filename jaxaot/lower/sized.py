@@ -23,12 +23,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import settings
-from jaxaot._jax import as_one_call, is_key_dtype, is_outermost, strong_aval, trace_context
+from jaxaot._jax import as_one_call, is_key_dtype, is_outermost, trace_context
 from jaxaot._util import look_like, shown, signature_of
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import UsageError
 from jaxaot.lower.families import Family, Fit, Graph, Made, Place, Shapes, described, graph_of, shown_shapes
-from jaxaot.lower.jit import PLACED, Jitted, Objects
+from jaxaot.lower.jit import PLACED, Jitted, Objects, OfObjects
+from jaxaot.lower.spread import OtherPlacesError, in_auto, is_typed, parts_of, shardings_of, typed_mesh, why_not_padded
 from jaxaot.lower.static import Static, counted_from_first
 from jaxaot.report.record import Report
 
@@ -149,6 +150,9 @@ class Sized(Generic[P, R]):
         self._learns = read_buckets(buckets) if dynamic is True else None
         self._given = {} if isinstance(dynamic, bool) else read_dims(fn, dynamic, read_buckets(buckets))
         self._most = MOST_PROGRAMS if max_programs is None else max_programs
+        of_compile = None if dynamic is True else dynamic  # by default it sees what changes
+        self._said = {"dynamic": of_compile, "buckets": buckets, "max_programs": self._most}
+        self._made_of_objects: OfObjects | None = None  # at the first call that needs it
         self._tracing = {k: v for k, v in self._options.items() if k.startswith(("donate", "static"))}
         self._compiling = {k: v for k, v in self._options.items() if k == "compiler_options"}
         self._lock = threading.RLock()
@@ -163,7 +167,7 @@ class Sized(Generic[P, R]):
         self._latest: _Known | None = None
         self._last: tuple[Any, list[Any], _Size] | None = None  # of those that were found by all types
         self._touched: Any = None
-        self.n_programs_made = 0
+        self._n_made = 0
 
     def _apart(self) -> Callable[..., Any]:
         """Returns the function as another object: JAX keeps what it traced by it."""
@@ -178,12 +182,31 @@ class Sized(Generic[P, R]):
     @property
     def n_programs(self) -> int:
         """How many programs are kept."""
-        return len(self._held)
+        return len(self._held) + (0 if self._made_of_objects is None else self._made_of_objects.compiled.n_programs)
+
+    @property
+    def n_programs_made(self) -> int:
+        """How many programs were made."""
+        made = self._made_of_objects
+        return self._n_made + (0 if made is None else made.compiled.n_programs_made)
+
+    def _of_objects(self) -> OfObjects:
+        """Returns what carries out calls with objects, which writes back what they change in these."""
+        if self._made_of_objects is None:
+            self._made_of_objects = self._objects.make(self._fn, self._options, **self._said)
+        return self._made_of_objects
+
+    def _without_types(self, args: Any, kwargs: Any) -> Any:
+        """Returns the result of a call whose arguments JAX may know nothing of."""
+        run: Any = self._of_objects() if self._objects.are_in((args, kwargs)) else self._plain
+        return run(*args, **kwargs)
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         of_jax = jax.config
         if not is_outermost() or of_jax.jax_debug_nans or of_jax.jax_debug_infs:  # invalid elements may be NaN
             return self._plain(*args, **kwargs)
+        if self._made_of_objects is not None and self._objects.are_in((args, kwargs)):
+            return self._made_of_objects(*args, **kwargs)
         try:
             if self._has_static:
                 leaves, rest = self._read(args, kwargs)
@@ -194,7 +217,7 @@ class Sized(Generic[P, R]):
             if known is None or known.rest != rest:
                 known = self._known.get(rest)
         except TypeError:  # objects, or what JAX says more of
-            return self._plain(*args, **kwargs)
+            return self._without_types(args, kwargs)
         if known is None or known.sizes is None:
             return self._by_all_types(rest, leaves, args, kwargs)
         try:
@@ -206,28 +229,28 @@ class Sized(Generic[P, R]):
         self._latest = known
         try:
             return self._run(size, leaves, args, kwargs)
-        except _OtherTypesError:
+        except (_OtherTypesError, OtherPlacesError):
             known.was_misled()
         leaves, rest = self._read(args, kwargs)
         return self._by_all_types(rest, leaves, args, kwargs)
 
     def _by_all_types(self, rest: Any, leaves: list[Any], args: Any, kwargs: Any) -> R:
         """Returns the result of a call whose size is found by the types of all its arrays."""
-        plain: Any = self._plain
         try:
             avals = list(map(_aval, leaves))
+            rest = *rest, parts_of(leaves), typed_mesh(leaves)
             last = self._last
             if last is not None and last[0] == rest and _are_the_same(last[1], avals):
                 size = last[2]
             else:
                 size = self._sizes.get((rest, tuple(avals)))
         except TypeError:
-            return plain(*args, **kwargs)
+            return self._without_types(args, kwargs)
         if size is None or (size.held is not None and id(size.held) not in self._held):
             size = self._new_size(rest, avals, leaves, args, kwargs)
         self._last = rest, avals, size
         if size.fit is not None:
-            self._know(size, rest, avals)
+            self._know(size, rest[:-2], avals)
         return self._run(size, leaves, args, kwargs)
 
     def _run(self, size: _Size, leaves: list[Any], args: Any, kwargs: Any) -> R:
@@ -276,7 +299,7 @@ class Sized(Generic[P, R]):
         if id(held) in self._held:
             return
         self._held[id(held)] = held
-        self.n_programs_made += 1
+        self._n_made += 1
         self._touched = held
         while len(self._held) > self._most:
             _, gone = self._held.popitem(last=False)
@@ -293,7 +316,7 @@ class Sized(Generic[P, R]):
             if known is not None and (known.held is None or id(known.held) in self._held):
                 return known
             if self._objects.are_in((args, kwargs)):
-                size = _Size(None, None, self._plain)
+                size = _Size(None, None, self._of_objects())
             else:
                 shapes = _shapes(avals)
                 fit = self._fit(rest, avals, shapes, leaves, args, kwargs)
@@ -317,22 +340,35 @@ class Sized(Generic[P, R]):
         for i in {i for i, _ in family.places}:
             if is_key_dtype(avals[i].dtype):
                 return "an axis of random keys changes its size"
-            if isinstance(leaves[i], jax.Array) and len(leaves[i].sharding.device_set) > 1:
-                return "an array whose size changes lies on several devices"
+            why = why_not_padded(leaves[i]) if isinstance(leaves[i], jax.Array) else None
+            if why is not None:
+                return why
 
-        def trace(at: Shapes) -> Graph:
-            specs = [
-                jax.ShapeDtypeStruct(shape, aval.dtype, weak_type=aval.weak_type)
-                for shape, aval in zip(at, avals, strict=True)
-            ]
+        def traced(specs: Sequence[Any]) -> Any:
             given = _given(moving, specs) | static
             positional = [given[i] for i in range(len(args))]
-            return graph_of(self._traced.trace(*positional, **{name: given[name] for name in kwargs}))
+            return self._traced.trace(*positional, **{name: given[name] for name in kwargs})
 
-        fit = family.fit(shapes, trace, self._compiled)
+        def trace(at: Shapes) -> Graph:
+            pairs = zip(at, avals, strict=True)
+            specs = [jax.ShapeDtypeStruct(shape, a.dtype, weak_type=a.weak_type) for shape, a in pairs]
+            return graph_of(traced(specs))
+
+        mesh, shardings = rest[-1], ()
+        if mesh is not None:  # in the types of results, but not in the graphs that are compared
+            exact = traced(leaves).jaxpr
+            shardings = shardings_of(exact, mesh)
+            if any(is_typed(jax.typeof(const)) for const in exact.consts):
+                return "a constant of it lies on several devices"
+            try:
+                trace(shapes)
+            except Exception as error:
+                return f"for arrays on one device it raises {type(error).__name__}"
+        fit = family.fit(shapes, trace, functools.partial(self._compiled, mesh=mesh, shardings=shardings))
         if isinstance(fit, str):
             family.refused[shapes] = fit
-        return fit
+            return fit
+        return fit._replace(shardings=shardings)
 
     def _family(self, rest: Any, avals: list[Any], shapes: Shapes, moving: Mapping[Any, Any]) -> Family:
         places = self._places(moving, shapes)
@@ -342,7 +378,7 @@ class Sized(Generic[P, R]):
         )
         key = rest, kinds, fixed if self._learns is None else None
         if key not in self._families:
-            self._families[key] = Family(places, self._learns, self._name, settings.get().check_graphs)
+            self._families[key] = Family(places, self._learns, self._name, settings.get().check_graphs, rest[-2])
         return self._families[key]
 
     def _places(self, moving: Mapping[Any, Any], shapes: Shapes) -> dict[Place, Buckets]:
@@ -365,16 +401,18 @@ class Sized(Generic[P, R]):
             start += n
         return found
 
-    def _compiled(self, made: Made, name: str, large: Graph) -> Callable[..., Any]:
+    def _compiled(self, made: Made, name: str, large: Graph, mesh: Any, shardings: Sequence[Any]) -> Callable[..., Any]:
         graph = made.graph
         n_given = len(graph.in_avals) - len(large.closed.in_avals)
         donated = tuple(i + n_given for i in large.donated)
         run = as_one_call(graph, name)
-        avals = graph.in_avals[n_given:]
+        if mesh is not None:
+            run = in_auto(run, mesh, shardings, graph.out_avals)
+        kinds = [(a.shape, a.dtype) for a in graph.in_avals[n_given:]]
 
         def call(*args: Any) -> Any:
             found = list(map(jax.typeof, args[n_given:]))
-            if any(strong_aval(f) != strong_aval(a) for f, a in zip(found, avals, strict=True)):
+            if [(a.shape, a.dtype) for a in found] != kinds or any(map(is_typed, found)) != (mesh is not None):
                 raise _OtherTypesError
             return run(*args)
 
@@ -395,7 +433,12 @@ class Sized(Generic[P, R]):
         """
         if not (args or kwargs):
             return Report(self._name, _KIND, jax.default_backend(), programs=tuple(self._described()))
+        if self._objects.are_in((args, kwargs)):
+            self._of_objects()
+            report = self._plain.explain(*args, **kwargs)
+            return dataclasses.replace(report, kind=_KIND, programs=tuple(self._described()))
         leaves, rest = self._read(args, kwargs)
+        rest = *rest, parts_of(leaves), typed_mesh(leaves)
         self._new_size(rest, list(map(_aval, leaves)), leaves, args, kwargs)
         report = self._plain.explain(*args, **kwargs)
         return dataclasses.replace(report, kind=_KIND, programs=tuple(self._described()))
@@ -408,6 +451,8 @@ class Sized(Generic[P, R]):
                 yield from described(held, [(shapes, size.fit) for shapes, size in sizes if size.fit is not None])
             else:
                 yield f"exactly {' and '.join(shown_shapes(shapes) for shapes, _ in sizes)}: {held.why}"
+        if self._made_of_objects is not None:
+            yield from self._made_of_objects.compiled.explain().programs
 
     def warm_up(self, /, *args: P.args, **kwargs: P.kwargs) -> int:
         """Compiles the programs of all buckets up to the sizes of some arguments, side by side.
@@ -422,7 +467,10 @@ class Sized(Generic[P, R]):
         Raises:
           UsageError: If no dim is known to change.
         """
+        if self._objects.are_in((args, kwargs)):
+            return self._of_objects().compiled.warm_up(*args, **kwargs)
         leaves, rest = self._read(args, kwargs)
+        rest = *rest, parts_of(leaves), typed_mesh(leaves)
         moving, static = self._static.split(args, kwargs)
         avals = list(map(_aval, leaves))
         shapes = _shapes(avals)
@@ -475,6 +523,7 @@ class Sized(Generic[P, R]):
         """Drops all that was compiled, and what is known of sizes."""
         with self._lock:
             self._plain.clear_cache()
+            self._made_of_objects = None
             self._traced.clear_cache()
             self._reset()
 
@@ -524,7 +573,7 @@ def _zeros(leaf: Any, shape: tuple[int, ...]) -> Any:
         return leaf if shape == jnp.shape(leaf) else jnp.zeros(shape, jnp.asarray(leaf).dtype)
     if is_key_dtype(leaf.dtype):
         return leaf.copy()
-    return jnp.zeros(shape, leaf.dtype)
+    return jnp.zeros(shape, leaf.dtype, device=leaf.sharding if leaf.committed else None)
 
 
 def _shapes(avals: Sequence[Any]) -> Shapes:

@@ -26,6 +26,7 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.families import CannotRunError, Family, Fit, Graph, Made, Place, Shapes, described, shown_shapes
 from jaxaot.lower.sized import read_dims
+from jaxaot.lower.spread import Parts, parts_of, typed_mesh, why_not_padded
 from jaxaot.passes.dce import dce
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.inputs import positions_of_ghosts, positions_of_values
@@ -325,12 +326,16 @@ class Sizes:
         arrays = {array.position: array for array in self._arrays(call)}
         family, is_tried = self._family(call, arrays)
         family.sees(call.shapes)
+        for position in {i for i, _ in family.places if i in arrays}:
+            why = why_not_padded(_held(arrays[position].value))
+            if why is not None:
+                return why
         if not family.places:
             is_said = bool(self._given) and not call.traced.break_values
             return _PARTS if is_said else "no size of it has changed so far"
         found = self._fitted(call, arrays, family, call.shapes)
         if isinstance(found, str) and is_tried:  # not all that may change does: from now on, what is seen to
-            self._families[self._key(call, arrays)] = family = self._new_family({})
+            self._families[self._key(call, arrays)] = family = self._new_family({}, _parts(arrays))
             family.sees(call.shapes)
         return found if isinstance(found, str) else room_for(found, call.joint)
 
@@ -401,7 +406,7 @@ class Sizes:
         if key not in self._families:
             if self._is_at_once and not places:
                 places, is_guess = self._guess(call, arrays), True
-            self._families[key] = self._new_family(places)
+            self._families[key] = self._new_family(places, _parts(arrays))
         family = self._families[key]
         for place, buckets in places.items():
             family.places.setdefault(place, buckets)
@@ -414,9 +419,9 @@ class Sizes:
         family.keeps(fixed)
         return family, is_guess
 
-    def _new_family(self, places: dict[Place, Buckets]) -> Family:
+    def _new_family(self, places: dict[Place, Buckets], parts: Parts) -> Family:
         name = getattr(self._fn, "__name__", "fn")
-        return Family(places, None if self._given else self._buckets, name, settings.get().check_graphs)
+        return Family(places, None if self._given else self._buckets, name, settings.get().check_graphs, parts)
 
     def _key(self, call: TracedCall, arrays: Mapping[int, _Array]) -> Any:
         """Returns what calls have in common that differ in sizes alone."""
@@ -430,6 +435,7 @@ class Sizes:
         tensors = tuple((t.path, t.storage, t.requires_grad) for t in plan.tensors)
         statics = tuple((s.leaf, s.condition) for s in plan.statics)
         modes = key.settings, key.jax_settings, key.hooks, plan.grad_enabled, plan.autocast
+        modes = *modes, _parts(arrays)
         found = _tree_key(call.traced.in_tree), kinds, asked, tensors, statics, modes, call.traced.needs_backward
         try:
             hash(found)
@@ -552,9 +558,21 @@ def _is_apart(call: TracedCall) -> str | None:
     arrays = [call.found(traced.call.tensors[s.tensor].path)._storage.array for s in traced.call.storages]
     if any(map(is_tracer, arrays)):
         return "tensors of it hold symbols of a transformation of JAX"
-    if any(isinstance(array, jax.Array) and len(array.sharding.device_set) > 1 for array in arrays):
-        return "a tensor of it lies on several devices"
+    if typed_mesh(arrays) is not None:
+        return "a tensor of it lies on several devices of a mesh whose axes are part of its type"
     return None
+
+
+def _held(value: Any) -> Any:
+    """Returns the array of a tensor; of an array, itself."""
+    return value._storage.array if isinstance(value, Tensor) else value
+
+
+def _parts(arrays: Mapping[int, _Array]) -> Parts:
+    """Returns the axes of inputs that lie over several devices."""
+    positions = list(arrays)
+    parts = parts_of([_held(array.value) for array in arrays.values()])
+    return tuple((positions[i], axis, n) for i, axis, n in parts)
 
 
 def _is_whole(value: Tensor) -> bool:

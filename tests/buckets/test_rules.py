@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from jax.sharding import SingleDeviceSharding
 
 from jaxaot.buckets.rules import ROWS, RULES
 from jaxaot.buckets.writer import RefusedError
@@ -206,6 +207,7 @@ CONTROL = {
     "turns by size": lambda x: lax.fori_loop(0, rows(x), lambda i, s: s + i, jnp.float32(0)) + x[0, 0],
     "checkpoint": lambda x: jax.checkpoint(lambda x: jnp.sin(jnp.sin(x)).sum())(x),
     "barrier": lambda x: lax.optimization_barrier((x, x * 2))[1].sum(0),
+    "constraint": lambda x: lax.with_sharding_constraint(x * 2, SingleDeviceSharding(jax.devices()[0])).sum(0),
 }
 GROUPS = {
     "elements": (ELEMENTS, X, True),
@@ -267,7 +269,7 @@ def test_each_case_pads_something():
             assert str(small) != str(large), name
 
 
-NAMES = "checkpoint remat scatter_add scatter_mul scatter_min scatter_max copy_p expand_dims"
+NAMES = "checkpoint remat place_as scatter_add scatter_mul scatter_min scatter_max copy_p expand_dims"
 MARKERS = "add_any mark name pvary eq_to lt_to le_to"
 OF_SOME_VERSION = """
     mulhi polynomial one_minus_square stop_gradient real copysign tile conj random_clone random_wrap qr asin acos acosh
@@ -293,6 +295,11 @@ def test_every_rule_is_tried():
 REFUSED = {
     "fft": (lambda x: jnp.abs(jnp.fft.fft(x, axis=0)), "`fft` at"),
     "stride": (lambda x: lax.conv_general_dilated(x.T[None], K, (2,), "SAME"), "low margin"),
+    "axis": (lambda x: (x @ x.T).sum(rows(x) == BUCKET), "what it says of axes depends on a size"),
+    "axis of sort": (lambda x: lax.sort(x @ x.T, dimension=int(rows(x) == BUCKET)), "dimension depends"),
+    "power": (lambda x: lax.integer_pow(x, rows(x)), "what it says of y depends"),
+    "fill value": (lambda x: x.at[jnp.arange(20)].get(mode="fill", fill_value=rows(x)), "fill_value depends"),
+    "bits": (lambda x: lax.reduce_precision(x, 8, rows(x) // 2), "mantissa_bits depends"),
     "matrix": (lambda x: jnp.linalg.cholesky(x @ x.T + jnp.eye(rows(x))), "changes its size"),
     "print": (lambda x: (jax.debug.print("{}", x), x)[1], "more than compute"),
     "callback": (lambda x: jax.pure_callback(np.sin, jax.ShapeDtypeStruct(x.shape, x.dtype), x), "pure_callback"),

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
+from jax import lax
 
 import jaxaot as ja
 from jaxaot.buckets.rules import RULES
@@ -213,7 +214,7 @@ def test_what_has_no_rule_says_where():
     step = ja.jit(lambda x: jnp.abs(jnp.fft.fft(x, axis=0)), dynamic={"x": 0})
     step(X[:9])
     text = explained(step, X[:10])
-    assert "`fft` at test_sized.py" in text and "an axis that it works along changes its size" in text
+    assert "`fft` at test_sized.py" in text and "fft_lengths depends on a size" in text
     assert step.n_programs == 2
 
 
@@ -346,15 +347,61 @@ def test_pytrees_weak_types_and_results_that_are_arguments():
     assert step.n_programs == 1
 
 
-def test_objects_and_keys_that_change_their_size_are_exact():
-    model = nnx.Linear(4, 2, rngs=nnx.Rngs(0))
-    step = ja.jit(lambda model, x: model(x), dynamic={"x": 0})
-    for n in (3, 5):
-        assert_same(step(model, X[:n]), model(X[:n]), 1e-5)
+def test_random_keys_that_change_their_size_are_exact():
     draw = ja.jit(lambda keys: jax.vmap(jax.random.bits)(keys), dynamic={"keys": 0})
     keys = jax.random.split(jax.random.key(0), 5)
     assert_same(draw(keys), jax.vmap(jax.random.bits)(keys))
     assert "random keys changes" in explained(draw)
+
+
+@pytest.mark.parametrize("dynamic", [{"x": 0}, True], ids=["said", "seen"])
+def test_objects_of_nnx_are_written_by_one_program(dynamic):
+    def train(model, x):
+        loss, grads = nnx.value_and_grad(lambda model: ((model(x) - x.mean(0)) ** 2).mean())(model)
+        model.kernel[...] -= 0.1 * grads.kernel[...]
+        return loss
+
+    models = [nnx.Linear(4, 4, rngs=nnx.Rngs(0)) for _ in range(2)]
+    step = ja.jit(train, dynamic=dynamic)
+    for n in (15, 13, 14, 13):
+        assert_same(step(models[0], x=X[:n]), train(models[1], X[:n]))
+        assert_same(models[0].kernel[...], models[1].kernel[...])
+    assert step.n_programs == step.n_programs_made == (1 if dynamic is not True else 2)
+    assert "bucket (16, 4)" in explained(step)
+    assert step.warm_up(models[0], x=X[:12]) > 2
+    assert_same(models[0].kernel[...], models[1].kernel[...])
+    step.clear_cache()
+    assert step.n_programs == 0
+
+
+def test_models_that_halve_sizes_share_programs():
+    def net(x):
+        y = lax.reduce_window(x, -jnp.inf, lax.max, (2, 1), (2, 1), "VALID")
+        z = lax.reduce_window(y, -jnp.inf, lax.max, (2, 1), (2, 1), "VALID")
+        y = jnp.concatenate([jnp.repeat(z, 2, 0), y], 1)
+        return jnp.concatenate([jnp.repeat(y, 2, 0), x], 1)
+
+    fn = jax.value_and_grad(lambda x: (net(x) ** 2).mean())
+    step = ja.jit(fn, dynamic={"x": 0}, compiler_options=QUICK)
+    for n in (32, 20, 24, 28, 12, 8):
+        assert_same(step(X[:n]), fn(X[:n]))
+    assert step.n_programs == 4, explained(step)  # 8, 12, 24 and 32
+
+
+def test_a_reason_says_what_differs():
+    step = ja.jit(lambda x: jnp.matmul(x, X[:4], precision="highest" if x.shape[0] == 12 else None), dynamic={"x": 0})
+    step(X[:9])
+    assert "at 5 and at 12 it does not do the same: `dot_general` at test_sized.py" in explained(step)
+    assert "has precision None at one size, (Precision.HIGHEST, Precision.HIGHEST) at another" in explained(step)
+
+
+def test_an_axis_that_depends_on_a_size_is_no_size():
+    fn = lambda x: x.sum(0 if x.shape[0] == 16 else 1)
+    step = ja.jit(fn, dynamic={"x": (0, 1)})
+    for n in (16, 13):
+        square = np.arange(n * n, dtype=np.float32).reshape(n, n)
+        assert_same(step(square), fn(square))
+    assert "`reduce_sum` at test_sized.py" in explained(step) and "axes depends on a size" in explained(step)
 
 
 def test_without_dynamic_it_is_what_it_was():

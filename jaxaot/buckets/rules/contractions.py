@@ -23,14 +23,12 @@ def dot(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
 @declare(
     "conv_general_dilated",
     "Masked with zeros along space and along what is summed over; low margins and strides are the same for each size.",
+    "padding",
 )
 def convolution(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Sums over the valid elements of each window."""
     left, right = values
     names, exact, bucket = e.bucket["dimension_numbers"], e.exact, e.bucket
-    for name in ("window_strides", "lhs_dilation", "rhs_dilation", "feature_group_count", "batch_group_count"):
-        if bucket[name] != exact[name]:
-            raise w.refuse(f"its {name} depend on a size")
     rows, features, *space = names.lhs_spec
     out_features, in_features, *window = names.rhs_spec
     is_grouped = bucket["feature_group_count"] != 1 or bucket["batch_group_count"] != 1

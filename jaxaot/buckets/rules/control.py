@@ -19,7 +19,7 @@ def _arrays(values: list[Padded]) -> list[Any]:
     return [jnp.asarray(value.array) for value in values]
 
 
-@declare("scan", "Along an axis whose size changes: a loop of as many turns as there are valid rows.")
+@declare("scan", "Along an axis whose size changes: a loop of as many turns as there are valid rows.", "length")
 def scan(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Runs the body for each valid row."""
     n_consts, n_carry = scan_counts(e.eqn)

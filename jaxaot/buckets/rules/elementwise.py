@@ -92,11 +92,18 @@ def _are_one(one: object, other: object) -> bool:
     return one is not None and other is not None and type(one) is type(other) and repr(one) == repr(other)
 
 
-@declare("optimization_barrier", "Values pass as they are.")
+@declare("optimization_barrier sharding_constraint", "Values pass as they are.")
 def barrier(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Keeps what is known of each value."""
     arrays = w.bind(e, *(value.array for value in values))
     return [Padded(a, v.extents, v.fills, v.known) for a, v in zip(arrays, values, strict=True)]
+
+
+@declare("place_as", "The value lies as the other one, whose layout does not count.")
+def placed(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
+    """Keeps what is known of the value."""
+    value, like = values
+    return [Padded(w.bind(e, value.array, like.array)[0], value.extents, value.fills, value.known)]
 
 
 @declare("bitcast_convert_type", "As elementwise, between dtypes of one width.")

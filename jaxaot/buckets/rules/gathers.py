@@ -37,7 +37,7 @@ def _checked_mode(w: Writer, e: AlignedEqn) -> Any:
     return mode
 
 
-@declare("gather", "Indices are clipped, or found to be out of bounds, at the exact size.")
+@declare("gather", "Indices are clipped, or found to be out of bounds, at the exact size.", "slice_sizes")
 def gather(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Reads rows or windows."""
     source, places = values

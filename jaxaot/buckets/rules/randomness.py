@@ -28,7 +28,7 @@ def _require_counters(w: Writer, e: AlignedEqn, key: Padded) -> None:
         raise w.refuse("there are too many bits")
 
 
-@declare("random_bits", "The counters are those of the exact size.")
+@declare("random_bits", "The counters are those of the exact size.", "shape")
 def random_bits(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Draws the bits of the exact size."""
     (key,), shape, exact = values, e.bucket["shape"], e.exact["shape"]
@@ -53,7 +53,7 @@ def random_bits(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     return [Padded(drawn[0] ^ drawn[1], extents)]
 
 
-@declare("random_split", "The first keys are those of the exact size.")
+@declare("random_split", "The first keys are those of the exact size.", "shape")
 def random_split(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Makes the keys of the exact size, and some more."""
     (key,), shape, exact = values, e.bucket["shape"], e.exact["shape"]

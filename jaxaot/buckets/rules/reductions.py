@@ -114,7 +114,9 @@ def sort(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     return [Padded(array, tuple(extents)) for array in w.bind(e, *arrays, **changed)]
 
 
-@declare("top_k", "Masked with the lowest number; as many are taken as at the bucket, of which the first ones count.")
+@declare(
+    "top_k", "Masked with the lowest number; as many are taken as at the bucket, of which the first ones count.", "k"
+)
 def top_k(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Takes the largest of the valid elements."""
     along = e.bucket.get("axis", len(values[0].extents) - 1) % len(values[0].extents)
@@ -131,13 +133,11 @@ def top_k(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
 @declare(
     "reduce_window_sum reduce_window_max reduce_window_min",
     "Masked with the number that changes nothing; windows start at the same places for each size.",
+    "padding",
 )
 def reduce_window(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Combines the valid elements of each window."""
     value = values[0]
-    for name in ("window_dimensions", "window_strides", "base_dilation", "window_dilation"):
-        if e.exact[name] != e.bucket[name]:
-            raise w.refuse(f"its {name} depend on a size")
     extents = w.results(e)
     masked = []
     for axis, size in enumerate(e.bucket["window_dimensions"]):
@@ -159,13 +159,11 @@ def reduce_window(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded
 @declare(
     "select_and_scatter_add",
     "Elements are masked with what no window selects, what is scattered with zeros; windows start at the same places.",
+    "padding",
 )
 def select_and_scatter(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Adds each element to the one that its window selects."""
     source, operand = values
-    for name in ("window_dimensions", "window_strides"):
-        if e.exact[name] != e.bucket[name]:
-            raise w.refuse(f"its {name} depend on a size")
     with_windows = []
     for axis, size in enumerate(e.bucket["window_dimensions"]):
         exact, bucket = e.exact["padding"][axis], e.bucket["padding"][axis]
@@ -178,6 +176,8 @@ def select_and_scatter(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[P
                 raise w.refuse("its high margin is negative")
             source, operand = w.as_prefix(source, axis), w.as_prefix(operand, axis)
             with_windows.append(axis)
+        elif exact != bucket:
+            raise w.refuse("its margins depend on a size")
     kind = "max" if e.bucket["select_prim"].name.startswith("ge") else "min"
     operand = w.mask(operand, with_windows, identity_of(kind, operand.array.dtype))
     source = w.mask(source, with_windows, 0)

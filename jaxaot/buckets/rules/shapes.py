@@ -14,7 +14,7 @@ from jaxaot.ir.alignment import AlignedEqn
 from jaxaot.ir.extents import Extent, Factor, extent_of, is_padded, normal, regroup, size_of
 
 
-@declare("broadcast_in_dim", "A new axis is the same everywhere, so that it goes with any layout.")
+@declare("broadcast_in_dim", "A new axis is the same everywhere, so that it goes with any layout.", "shape")
 def broadcast(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Keeps the axes of the operand, and adds uniform ones."""
     value, dims, fills = values[0], e.bucket["broadcast_dimensions"], {}
@@ -33,7 +33,7 @@ def broadcast(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     return [Padded(array, tuple(extents), fills, value.known)]
 
 
-@declare("iota", "The first numbers are those of the exact size.")
+@declare("iota", "The first numbers are those of the exact size.", "shape")
 def iota(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Counts to the bucket."""
     extents = [
@@ -55,6 +55,7 @@ def transpose(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
 @declare(
     "reshape squeeze expand_dims",
     "Merged axes stay apart as digits and split back; else elements move by places computed from the sizes.",
+    "new_sizes",
 )
 def reshape(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Groups the digits of the axes anew."""
@@ -83,7 +84,7 @@ def _moved(w: Writer, value: Padded, extents: tuple[Extent, ...], shape: Sequenc
     return Padded(lax.reshape(array, tuple(shape)), extents, {}, value.known)
 
 
-@declare("tile", "Repetitions are digits before those of the axis.")
+@declare("tile", "Repetitions are digits before those of the axis.", "reps")
 def tile(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Puts the repetitions before the digits."""
     value, extents = values[0], []
@@ -154,7 +155,7 @@ def unstack(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     return [Padded(array, extents) for array in w.bind(e, value.array)]
 
 
-@declare("split", "Parts of an axis whose size changes start at places that depend on the size.")
+@declare("split", "Parts of an axis whose size changes start at places that depend on the size.", "sizes")
 def split(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Cuts an axis."""
     along = e.bucket["axis"]

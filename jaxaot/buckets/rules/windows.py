@@ -28,15 +28,17 @@ def _clipped(w: Writer, start: ArrayLike, size: Size, window: Size) -> Any:
     return lax.clamp(jnp.zeros((), kind), start.astype(kind), last.astype(kind))
 
 
-@declare("slice", "A start or end that counts from the end is a place that depends on the size.")
+@declare(
+    "slice",
+    "A start or end that counts from the end is a place that depends on the size.",
+    "start_indices limit_indices",
+)
 def slice_(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Cuts a window whose place is known for each size."""
     (value,), rank = values, len(values[0].extents)
     strides = e.bucket["strides"] or (1,) * rank
     extents = w.results(e)
     starts, limits, fills = list(e.bucket["start_indices"]), list(e.bucket["limit_indices"]), dict(value.fills)
-    if e.exact["strides"] != e.bucket["strides"]:
-        raise w.refuse("its stride depends on a size")
     for axis in range(rank):
         start = size_of(e.exact["start_indices"][axis], starts[axis])
         limit = size_of(e.exact["limit_indices"][axis], limits[axis])
@@ -61,7 +63,7 @@ def slice_(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     return [Padded(array, tuple(extents), fills, value.known)]
 
 
-@declare("dynamic_slice", "Starts are clipped at the exact size.")
+@declare("dynamic_slice", "Starts are clipped at the exact size.", "slice_sizes")
 def dynamic_slice(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Cuts a window whose place is computed."""
     value, *given = values
@@ -117,7 +119,11 @@ def dynamic_update_slice(w: Writer, e: AlignedEqn, values: list[Padded]) -> list
     return [Padded(lax.slice(array, (0,) * rank, value.array.shape), tuple(map(plain, value.extents)))]
 
 
-@declare("pad", "Invalid elements before a margin become the margin; a low margin that changes moves the elements.")
+@declare(
+    "pad",
+    "Invalid elements before a margin become the margin; a low margin that changes moves the elements.",
+    "padding_config",
+)
 def pad(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     """Adds margins, or takes away what a negative one says."""
     value, margin = values
