@@ -10,12 +10,14 @@ import json
 import pathlib
 import sys
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 ROOT = pathlib.Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.runner import Result, Timing, seconds_text  # noqa: E402
+from jaxaot._util import format_bytes  # noqa: E402
 
 FOLDER, PAGE = ROOT / "benchmarks" / "results", ROOT / "docs" / "benchmarks.md"
 
@@ -64,7 +66,19 @@ def section(record: dict[str, Any]) -> str:
                 ratio = f"{ratio_text(half)} ({ratio_text(low)}–{ratio_text(high)})"
             case = result.case if place == 0 else ""
             lines.append(f"| {case} | {timing.name} | {seconds_text(least)} | {seconds_text(middle)} | {ratio} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, *per_device(record.get("devices", ()))])
+
+
+def per_device(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Returns a table of what one device holds and exchanges in each program."""
+    if not rows:
+        return []
+    lines = ["", "| of one device | arguments | results | temporary | exchanges |", "| --- | --: | --: | --: | --- |"]
+    for row in rows:
+        exchanges = (f"{n} {kind} {format_bytes(size)}" for kind, (n, size) in row["collectives"].items())
+        held = " | ".join(format_bytes(row[name]) for name in ("arguments", "results", "temporary"))
+        lines.append(f"| {row['program']} | {held} | {', '.join(exchanges)} |")
+    return lines
 
 
 def totals(rows: list[dict[str, Any]]) -> list[str]:
