@@ -19,6 +19,7 @@ from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef
 from jaxaot.errors import EagerOnlyError, StaticArgumentError, TraceError, UnreachableTensorError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
+from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.cell_tensors import NeedsTensors, tensor_of
 from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.history import History
@@ -223,12 +224,14 @@ def _symbolic_at_once(
     return None
 
 
-def _check_static(leaf: object) -> None:
+def _check_static(leaf: Any) -> None:
     if is_iterator(leaf):
         raise StaticArgumentError(
             f"A {type(leaf).__name__} is part of an argument. It can be read only once, and a call has to look at its "
             "items before the function does. Pass a list or a tuple of them, or the iterator as an argument of its own."
         )
+    if type(leaf) in STAND_INS:
+        leaf.settled("A compiled function, of an argument,")
     try:
         hash(leaf)
     except TypeError as error:
