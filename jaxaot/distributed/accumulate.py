@@ -23,6 +23,7 @@ from jax.sharding import Mesh, NamedSharding
 from jaxaot.distributed.fsdp import unit_of
 from jaxaot.errors import PlacementError, TensorTypeError
 from jaxaot.facade.create import from_jax
+from jaxaot.facade.hooks import wrap_gradient
 from jaxaot.facade.placements import Placement, Replicate, Shard, array_of, placements_of, sharding_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.views import detach
@@ -181,7 +182,7 @@ class _Copies:
                 if stack.grad is None:
                     continue
                 if state.trace is not None:
-                    total = stack.grad.sum(0)
+                    total = wrap_gradient(stack.grad.sum(0)._read(), p)
                 else:
                     total = from_jax(_sum_of(array_of(stack.grad), array_of(detach(p)).sharding))
                 if p.grad is None:
