@@ -7,7 +7,8 @@ All train one GPT by SGD with momentum: `ja.compile` of a step over a module und
 gradients to be sharded. By hand there are two programs. *By hand* does what `fully_shard` does: each block is under
 `jax.checkpoint`, whose policy saves all but gathered parameters, so that the backward gathers again; XLA's options are
 ours. The other is a plain `jax.jit`, which keeps gathered parameters and sums all gradients at once, where they fit.
-Shown are the processor time and the time of a step, what a device holds at the peak, and what devices exchange.
+Shown are the processor time and the time of a step, what a device holds at the peak, and what devices exchange; and
+what the passes for speed gain: in that step, and in a `shard_map`, in which each device has a program of its own.
 """
 
 from __future__ import annotations
@@ -28,9 +29,13 @@ import jaxaot as ja
 from benchmarks.runner import arguments, measure, show, write_json
 from jaxaot._util import format_bytes
 from jaxaot.distributed import DeviceProgram, Shard, distribute_tensor, fully_shard, init_device_mesh, per_device
+from jaxaot.passes.pipeline import joint_passes
 
 F = ja.nn.functional
 N_CHARACTERS, CONTEXT, RATE, MOMENTUM = 64, 64, 0.01, 0.9
+TITLE = "A GPT over four devices of the CPU"
+KEPT, OURS, PLAIN = "by hand, kept whole", "fully_shard", "fully_shard, without the passes for speed"
+HELD = ("arguments", "results", "temporary")
 OPTIONS = {"xla_disable_hlo_passes": "cse_barrier_expander,cpu-all-reduce-combiner"}
 """Else XLA on CPU drops the barriers of `jax.checkpoint`, and sums all gradients at once, each whole until then."""
 
@@ -82,10 +87,10 @@ def ours(model: GPT, ids: np.ndarray, mesh: Any) -> tuple[Any, Any, DeviceProgra
 
     @ja.compile
     def step(ids: Any) -> Any:
-        optimizer.zero_grad(set_to_none=False)
         loss = loss_of(model, ids)
         loss.backward()
         optimizer.step()
+        optimizer.zero_grad()  # no gradient outlives the step, as by hand
         return loss.detach()
 
     x = distribute_tensor(ja.tensor(ids), mesh, [Shard(0)])
@@ -181,6 +186,37 @@ def in_parallel(model: GPT, ids: np.ndarray, mesh: Any, jit: Any) -> Any:
     return lambda: jitted(params, x)["head.bias"]
 
 
+def called(run: Any, x: Any, settings: Any) -> Any:
+    """Returns a step as a function without arguments, under some settings."""
+
+    def call() -> Any:
+        with ja.config(**settings):
+            return run(x)
+
+    return call if settings else lambda: run(x)
+
+
+def record_of(name: str, program: DeviceProgram) -> dict[str, Any]:
+    """Returns what one device holds and exchanges in a program, in bytes; exchanges of a kind with their number."""
+    exchanged: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for c in program.collectives:
+        exchanged[c.kind][0] += 1
+        exchanged[c.kind][1] += c.nbytes
+    held = {"arguments": program.argument_bytes, "results": program.output_bytes, "temporary": program.temporary_bytes}
+    return {"program": name, **held, "collectives": dict(exchanged)}
+
+
+def show_devices(rows: list[dict[str, Any]]) -> None:
+    """Prints what one device holds and exchanges in each program."""
+    table = Table(title="per device", title_justify="left")
+    for column in ("program", "arguments", "results", "temporary", "collectives"):
+        table.add_column(column)
+    for row in rows:
+        shown = ", ".join(f"{n} {kind} {format_bytes(size)}" for kind, (n, size) in row["collectives"].items())
+        table.add_row(row["program"], *(format_bytes(row[column]) for column in HELD), shown)
+    Console().print(table)
+
+
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--width", type=int, default=128)
@@ -191,34 +227,26 @@ def main() -> None:
     rng = np.random.default_rng(0)
     ids = np.cumsum(rng.integers(0, 3, (8, CONTEXT + 1)), 1).astype(np.int32) % N_CHARACTERS
     steps, programs = {}, {}
-    makers = {"by hand": by_hand, "by hand, kept whole": functools.partial(by_hand, keeps=True), "fully_shard": ours}
+    makers = {"by hand": by_hand, KEPT: functools.partial(by_hand, keeps=True), OURS: ours, PLAIN: ours}
     for name, make in makers.items():
         ja.manual_seed(0)
-        run, x, programs[name] = make(GPT(options.width, options.layers), ids, mesh)
-        steps[name] = lambda run=run, x=x: run(x)
-    console = Console()
-    table = Table(title="per device", title_justify="left")
-    for column in ("program", "arguments", "results", "temporary", "collectives"):
-        table.add_column(column)
-    for name, program in programs.items():
-        sizes: defaultdict[str, list[int]] = defaultdict(list)
-        for c in program.collectives:
-            sizes[c.kind].append(c.nbytes)
-        shown = ", ".join(f"{len(n)} {kind} {format_bytes(sum(n))}" for kind, n in sizes.items())
-        held = (program.argument_bytes, program.output_bytes, program.temporary_bytes)
-        table.add_row(name, *map(format_bytes, held), shown)
-    console.print(table)
-    clocks = {"step, processor time": time.process_time, "step": time.perf_counter}
-    results = [measure(case, steps, "by hand", n_rounds=options.rounds, clock=c) for case, c in clocks.items()]
+        passes = {"passes": joint_passes(None)} if name is PLAIN else {}
+        with ja.config(**passes):
+            run, x, programs[name] = make(GPT(options.width, options.layers), ids, mesh)
+        steps[name] = called(run, x, passes)
     model = GPT(options.width, options.layers)
     mapped = {name: in_parallel(model, ids, mesh, jit) for name, jit in (("jax.jit", jax.jit), ("ja.jit", ja.jit))}
-    cases = {
-        f"gradients in a shard_map{what}": c
-        for what, c in ((", processor time", time.process_time), ("", time.perf_counter))
-    }
-    results += [measure(case, mapped, "jax.jit", n_rounds=options.rounds, clock=c) for case, c in cases.items()]
-    show("GPT on 4 devices", results)
-    write_json(options.json, results=results)
+    both = {name: steps[name] for name in (PLAIN, OURS)}
+    results = []
+    for what, clock in ((", processor time", time.process_time), ("", time.perf_counter)):
+        timed = functools.partial(measure, n_rounds=options.rounds, clock=clock)
+        results.append(timed(f"a step{what}", {name: steps[name] for name in ("by hand", KEPT, OURS)}, "by hand"))
+        results.append(timed(f"the passes in a step{what}", both, PLAIN))
+        results.append(timed(f"the passes on gradients in a shard_map{what}", mapped, "jax.jit"))
+    devices = [record_of(name, program) for name, program in programs.items()]
+    show_devices(devices)
+    show(TITLE, results)
+    write_json(options.json, title=TITLE, results=results, devices=devices)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,9 @@ _HIDDEN = (_ROOT, f"{Path(jax.__file__).parent}{os.sep}", f"{Path(contextlib.__f
 _WRITE = re.compile(r"Tracer has no attribute ([a-z]\w*_)$")
 """What JAX says of a write in place to an array, such as `x.add_(1)`."""
 _TAKES_WRITES = "`ja.compile(fn)(ja.from_jax(x))`"
+_OTHER_DEVICES = re.compile("Received incompatible devices for jitted computation|is incompatible with mesh_shape=")
+"""What JAX says of operands over other devices, and of some results of operands on two meshes."""
+_ONE_MESH = "What meets in one operation or program lies on one mesh"
 _NOTE = "For simplicity, JAX has removed its internal frames"
 
 
@@ -30,6 +33,7 @@ def without_own_frames(error: Exception) -> Exception:
     If there are none but such, those of an error that jaxaot raised on purpose go, and those of any other stay.
     """
     _explain_write(error)
+    explain_devices(error)
     if jax.config.jax_traceback_filtering == "off":
         return error
     frames, traceback = [], error.__traceback__
@@ -55,6 +59,16 @@ def _explain_write(error: Exception) -> None:
         error.add_note(
             f"Arrays of JAX have no `{found[1]}`: they are not written in place. A function that writes takes tensors, "
             f"{_TAKES_WRITES}; `ja.functionalize(fn)` is one of arrays."
+        )
+
+
+def explain_devices(error: Exception) -> None:
+    """Adds what to write to the error of values that lie over different devices, or on meshes that differ."""
+    is_meant = isinstance(error, ValueError) and _OTHER_DEVICES.search(str(error))
+    if is_meant and not any(_ONE_MESH in note for note in getattr(error, "__notes__", [])):
+        error.add_note(
+            f"{_ONE_MESH}, or on one device. Move a tensor by `x.redistribute(mesh, placements)` with the mesh of the "
+            "others; an array by `jax.device_put(x, sharding)`."
         )
 
 

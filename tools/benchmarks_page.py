@@ -10,6 +10,7 @@ import json
 import pathlib
 import sys
 import textwrap
+from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
@@ -68,7 +69,19 @@ def section(record: dict[str, Any]) -> str:
                 ratio = f"{ratio_text(half)} ({ratio_text(low)}–{ratio_text(high)})"
             case = result.case if place == 0 else ""
             lines.append(f"| {case} | {timing.name} | {seconds_text(least)} | {seconds_text(middle)} | {ratio} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, *per_device(record.get("devices", ()))])
+
+
+def per_device(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Returns a table of what one device holds and exchanges in each program."""
+    if not rows:
+        return []
+    lines = ["", "| of one device | arguments | results | temporary | exchanges |", "| --- | --: | --: | --: | --- |"]
+    for row in rows:
+        exchanges = (f"{n} {kind} {format_bytes(size)}" for kind, (n, size) in row["collectives"].items())
+        held = " | ".join(format_bytes(row[name]) for name in ("arguments", "results", "temporary"))
+        lines.append(f"| {row['program']} | {held} | {', '.join(exchanges)} |")
+    return lines
 
 
 def totals(rows: list[dict[str, Any]]) -> list[str]:

@@ -26,7 +26,7 @@ from jaxaot.facade.placements import Replicate as Replicate
 from jaxaot.facade.placements import Shard as Shard
 from jaxaot.lower.collectives import Collective as Collective
 from jaxaot.lower.collectives import collectives as collectives
-from jaxaot.runtime.on_devices import DeviceProgram as DeviceProgram
+from jaxaot.lower.on_devices import DeviceProgram as DeviceProgram
 
 _show_only_public(globals(), ())
 

@@ -3,6 +3,9 @@
 In a program over all devices XLA sums a gradient where it is computed. To put that off, each device needs a parameter
 of its own: for as long as `no_sync` lasts a parameter is a stack of copies, one on each device, and the module is
 mapped over stack and batch. What its backward adds up are stacks of terms, each where its copy lies.
+
+The axes of the mesh over which tensor parallelism shards a parameter have no rows of their own: along these a copy is
+sharded as the parameter was.
 """
 
 from __future__ import annotations
@@ -10,17 +13,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, NamedSharding
 
 from jaxaot.distributed.fsdp import unit_of
 from jaxaot.errors import PlacementError, TensorTypeError
 from jaxaot.facade.create import from_jax
-from jaxaot.facade.placements import Replicate, Shard, array_of, placements_of
+from jaxaot.facade.hooks import wrap_gradient
+from jaxaot.facade.placements import Placement, Replicate, Shard, array_of, placements_of, sharding_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.views import detach
 from jaxaot.nn.modules.module import Module
@@ -43,17 +47,18 @@ def no_sync(module: Module, mesh: Mesh | None = None) -> Iterator[None]:
 
     Each device computes the module for its own rows, as in `torch.nn.parallel.DistributedDataParallel`: tensors among
     the arguments have the batch as their first dim, and so have the results. A result without dims, such as a loss, is
-    averaged over the devices. What is no batch, such as a mask, is a buffer of the module.
+    averaged over the devices. What is no batch, such as a mask, is a buffer of the module. Along an axis of the mesh
+    over which tensor parallelism shards parameters, they stay sharded, and devices have the same rows.
 
     Args:
       module: A module under `fully_shard`, or one whose parameters are replicated on a mesh.
       mesh: The mesh; by default that of the parameters. In a traced function it is given where there is no
-        `fully_shard`.
+        `fully_shard`. There parameters without it are taken to be whole.
 
     Raises:
       TensorTypeError: If it is no `ja.nn.Module`.
-      PlacementError: If the module lies on no mesh, is sharded otherwise than by `fully_shard`, is in a `no_sync`
-        already, or if the number of devices does not divide a batch.
+      PlacementError: If the module lies on no mesh, is sharded over all of its axes otherwise than by `fully_shard`, is
+        in a `no_sync` already, or if the number of devices does not divide a batch.
     """
     if not isinstance(module, Module):
         raise TensorTypeError(f"`no_sync` takes a `ja.nn.Module`, and was given {type(module).__name__}.")
@@ -76,7 +81,10 @@ class _Copies:
                 "The module is in a `no_sync` already. Enter it once, on the outermost module, around all batches."
             )
         self.mesh = mesh or self._mesh()
-        self.n = math.prod(self.mesh.shape.values())
+        self.wholes = {id(p): whole for unit in self.units for _, _, p, whole in unit.entries}
+        placed = {id(p): self._placements(p) for p in module.parameters()}
+        self.axes = self._axes_of_rows(placed)
+        self.n = math.prod(self.mesh.shape[axis] for axis in self.axes)
         dtypes = {id(p): unit.dtype for unit in self.units for _, _, p, _ in unit.entries}
         self.places: list[tuple[Module, str, Tensor, Any]] = []
         made: dict[int, Tensor] = {}
@@ -86,7 +94,7 @@ class _Copies:
                 if p is None:
                     continue
                 if id(p) not in made:
-                    made[id(p)] = self._stacked(p)
+                    made[id(p)] = self._stacked(p, placed[id(p)])
                     self.stacks.append((p, made[id(p)]))
                 self.places.append((owner, name, made[id(p)], dtypes.get(id(p))))
 
@@ -102,35 +110,58 @@ class _Copies:
             "parameters by `distribute_tensor`, or write `no_sync(module, mesh)`."
         )
 
-    def _stacked(self, p: Tensor) -> Tensor:
-        """Returns a leaf of one copy of a parameter for each device."""
+    def _placements(self, p: Tensor) -> Sequence[Placement]:
+        """Returns how a parameter lies when `fully_shard` has gathered it: whole, or sharded by tensor parallelism."""
+        whole: Any = self.wholes.get(id(p))
+        if whole is None and state.trace is None:
+            whole = array_of(detach(p)).sharding
+            if not isinstance(whole, NamedSharding):
+                raise PlacementError(
+                    f"A parameter of shape {list(p.shape)} lies on one device. Place it: `p.data = "
+                    "distribute_tensor(p.detach(), mesh)`, or `fully_shard(module, mesh)`."
+                )
+        if whole is None or whole.is_fully_replicated:
+            return [Replicate()] * len(self.mesh.axis_names)
+        if whole.mesh != self.mesh:
+            raise PlacementError(
+                f"A parameter of shape {list(p.shape)} is sharded over {whole.mesh}, and `no_sync` is of {self.mesh}. "
+                "Leave the mesh out, or write that of the parameters."
+            )
+        return placements_of(whole)
+
+    def _axes_of_rows(self, placed: Mapping[int, Sequence[Placement]]) -> tuple[str, ...]:
+        """Returns the axes of the mesh along which devices have rows of their own.
+
+        Raises:
+          PlacementError: If there are none.
+        """
+        names = self.mesh.axis_names
+        axes = tuple(name for i, name in enumerate(names) if not any(p[i].is_shard() for p in placed.values()))
+        if not axes:
+            raise PlacementError(
+                f"Parameters are sharded over {list(names)}, all axes of the mesh, and not by `fully_shard`. Under "
+                "`no_sync` each device along an axis of the mesh computes its own rows: shard parameters over other "
+                "axes of a larger mesh, or sum the losses of several batches in one step instead."
+            )
+        return axes
+
+    def _stacked(self, p: Tensor, placements: Sequence[Placement]) -> Tensor:
+        """Returns a leaf of one copy of a parameter for each part of the rows.
+
+        Args:
+          p: The parameter.
+          placements: How one copy lies.
+        """
+        pairs = zip(self.mesh.axis_names, placements, strict=True)
+        rows = [Shard(0) if name in self.axes else _behind_the_first(placement) for name, placement in pairs]
         with no_grad():
             if state.trace is not None:
-                rows: list[Any] = [Shard(0)] * len(self.mesh.axis_names)
-                whole = p.detach().redistribute(self.mesh, [Replicate()] * len(rows))
+                whole = p.detach().redistribute(self.mesh, placements)
                 made = whole.expand(self.n, *p.shape).redistribute(self.mesh, rows).detach()
             else:
-                array = array_of(detach(p))
-                self._check_placement(p, array)
-                where = NamedSharding(self.mesh, PartitionSpec(tuple(self.mesh.axis_names)))
-                made = from_jax(_stack_of(array, self.n, where))
+                where = sharding_of(self.mesh, rows, (self.n, *p.shape))
+                made = from_jax(_stack_of(array_of(detach(p)), self.n, where))
         return made.requires_grad_(p.requires_grad)
-
-    def _check_placement(self, p: Tensor, array: Any) -> None:
-        sharding = array.sharding
-        if not isinstance(sharding, NamedSharding):
-            raise PlacementError(
-                f"A parameter of shape {list(p.shape)} lies on one device. Place it: `p.data = "
-                "distribute_tensor(p.detach(), mesh)`, or `fully_shard(module, mesh)`."
-            )
-        own = [unit.axis for unit in self.units for _, _, q, _ in unit.entries if q is p]
-        for axis, placement in zip(sharding.mesh.axis_names, placements_of(sharding), strict=True):
-            if placement.is_shard() and axis not in own:
-                raise PlacementError(
-                    f"A parameter of shape {list(p.shape)} is sharded over {axis!r}, and not by `fully_shard`. Under "
-                    "`no_sync` each device computes its own rows with whole parameters: sum the losses of several "
-                    "batches in one step instead."
-                )
 
     def __enter__(self) -> None:
         for unit in self.units:
@@ -151,7 +182,7 @@ class _Copies:
                 if stack.grad is None:
                     continue
                 if state.trace is not None:
-                    total = stack.grad.sum(0)
+                    total = wrap_gradient(stack.grad.sum(0)._read(), p)
                 else:
                     total = from_jax(_sum_of(array_of(stack.grad), array_of(detach(p)).sharding))
                 if p.grad is None:
@@ -188,9 +219,14 @@ class _Copies:
         if x.shape[0] % self.n:
             raise PlacementError(
                 f"A batch of shape {list(x.shape)} has {x.shape[0]} rows, for {self.n} devices. Under `no_sync` each "
-                "device computes as many rows: pass a batch that their number divides."
+                "computes as many rows: pass a batch that their number divides."
             )
         return x.reshape(self.n, x.shape[0] // self.n, *x.shape[1:])
+
+
+def _behind_the_first(placement: Placement) -> Placement:
+    """Returns the placement of a tensor that has one more dim in front."""
+    return Shard(placement.dim + 1) if isinstance(placement, Shard) else placement
 
 
 def _of_all(x: Any) -> Any:

@@ -22,7 +22,7 @@ from jaxaot._placement import is_spread, placed_at
 from jaxaot.errors import PlacementError, TensorTypeError
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.dispatch import call
-from jaxaot.facade.placements import Placement, Replicate, Shard, array_of, placements_of, sharding_of
+from jaxaot.facade.placements import Placement, Replicate, Shard, array_of, placements_of, require_mesh, sharding_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.views import detach
 from jaxaot.ir.regions import MUST_RECOMPUTE
@@ -70,6 +70,7 @@ def fully_shard(
       PlacementError: If the mesh has no such axis, or a parameter is sharded over it already.
       TensorTypeError: If there are no parameters.
     """
+    require_mesh(mesh)
     axis = mesh.axis_names[-1] if shard_axis is None else shard_axis
     if axis not in mesh.axis_names:
         raise PlacementError(f"The mesh has the axes {list(mesh.axis_names)}, and no {axis!r} to shard over.")

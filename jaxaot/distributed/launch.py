@@ -1,7 +1,8 @@
 """Starts one program in several processes: `python -m jaxaot.distributed.launch -n 4 script.py [arguments]`.
 
 Each process runs the script as `__main__`, after `jax.distributed.initialize`; on CPU they talk by gloo. When one of
-them fails, is killed or never comes, the launcher ends the others, says which it was, and exits with its status.
+them fails, is killed or never comes, the launcher ends the others, says which it was, and exits with its status. When
+the launcher is asked to end, it ends them all.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _parser().error("there is at least one process, with at least one device: `-n 4`")
     address = options.coordinator or f"127.0.0.1:{_free_port()}"
     command = [sys.executable, "-m", "jaxaot.distributed.launch", "--is-worker", options.script, *options.arguments]
-    workers = []
+    workers: list[subprocess.Popen[str]] = []
+    copies: list[threading.Thread] = []
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, _terminated) if is_main else None
     try:
         for rank in range(options.processes):
             env = {
@@ -44,11 +48,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
             }
             worker = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             workers.append(worker)
-            threading.Thread(target=_copy, args=(rank, worker.stdout), daemon=True).start()
+            copies.append(threading.Thread(target=_copy, args=(rank, worker.stdout), daemon=True))
+            copies[-1].start()
         return _watch(workers, options.grace_seconds)
     except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except _Terminated:
+        return 128 + signal.SIGTERM
+    finally:
         _end(workers, options.grace_seconds)
-        return 130
+        for copy in copies:  # the last lines that they printed
+            copy.join(options.grace_seconds)
+        if is_main:
+            signal.signal(signal.SIGTERM, before)
+
+
+class _Terminated(BaseException):
+    """The launcher itself was asked to end."""
+
+
+def _terminated(number: int, frame: object) -> None:
+    raise _Terminated
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -13,7 +13,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from jaxaot.distributed.partial import PartialTensor
 from jaxaot.errors import PlacementError, TensorTypeError
 from jaxaot.facade.create import from_jax
-from jaxaot.facade.placements import Partial, Placement, Replicate, placed, sharding_of, spec_of
+from jaxaot.facade.placements import Partial, Placement, Replicate, placed, require_mesh, sharding_of, spec_of
 from jaxaot.facade.tensor import Tensor
 
 
@@ -43,13 +43,19 @@ def init_device_mesh(
         )
     kind = {"cuda": "gpu", None: None}.get(device_type, device_type)
     try:
-        found = list(devices) if devices is not None else jax.devices(kind)
+        found = jax.devices(kind) if devices is None else list(devices)
     except RuntimeError as error:
         raise PlacementError(
             f"There are no devices of the kind {device_type!r} here: {error}. Write the kind of those that "
             "`jax.devices()` lists, or None for it."
         ) from error
-    shape = (len(found),) if mesh_shape is None else tuple(mesh_shape)
+    if not all(isinstance(device, jax.Device) for device in found) or len(set(found)) < len(found):
+        raise PlacementError(
+            f"A mesh is made of different devices, and {found} were given. Write some of `jax.devices()`."
+        )
+    shape = _shape_of(mesh_shape, len(found))
+    if isinstance(mesh_dim_names, str):
+        raise PlacementError(f"Names of axes are a tuple, and {mesh_dim_names!r} is one: `({mesh_dim_names!r},)`.")
     names = [f"dim_{i}" for i in range(len(shape))] if mesh_dim_names is None else list(mesh_dim_names)
     if len(names) != len(shape) or len(set(names)) != len(names):
         raise PlacementError(f"A mesh of {len(shape)} axes takes as many different names, and {names} were given.")
@@ -60,6 +66,18 @@ def init_device_mesh(
             "`jax.config.update('jax_num_cpu_devices', n)` makes n devices, before JAX is used."
         )
     return Mesh(np.array(found).reshape(shape), tuple(names), axis_types=(AxisType.Auto,) * len(shape))
+
+
+def _shape_of(mesh_shape: Any, n_devices: int) -> tuple[int, ...]:
+    if mesh_shape is None:
+        return (n_devices,)
+    shape = tuple(mesh_shape) if isinstance(mesh_shape, Sequence) else None
+    if shape is None or not all(type(n) is int and n > 0 for n in shape):
+        raise PlacementError(
+            f"The shape of a mesh is a tuple of numbers of devices, and {mesh_shape!r} was given. Write "
+            f"`({n_devices},)` for all devices along one axis."
+        )
+    return shape
 
 
 def distribute_tensor(tensor: Any, device_mesh: Mesh, placements: Sequence[Placement] | None = None) -> Tensor:
@@ -84,6 +102,7 @@ def distribute_tensor(tensor: Any, device_mesh: Mesh, placements: Sequence[Place
             "A tensor that was computed from leaves is placed by `x.redistribute(mesh, placements)`, through which "
             "gradients flow; `distribute_tensor` makes a leaf, as of `x.detach()`."
         )
+    require_mesh(device_mesh)
     placements = [Replicate()] * len(device_mesh.axis_names) if placements is None else placements
     return placed(tensor, device_mesh, placements)
 
@@ -105,10 +124,20 @@ def from_local(local: Any, device_mesh: Mesh, placements: Sequence[Placement]) -
             raise PlacementError("`from_local` makes a leaf. Write `from_local(x.detach(), ...)`.")
         local = local.numpy()
     local = np.asarray(local)
+    require_mesh(device_mesh)
     partial = [i for i, p in enumerate(placements) if isinstance(p, Partial)]
     whole = [Replicate() if isinstance(p, Partial) else p for p in placements]
     if not partial:
         spec = spec_of(device_mesh, whole, local.ndim)
+        for dim, names in enumerate(spec):
+            n = math.prod(
+                _own_places(device_mesh, () if names is None else (names,) if isinstance(names, str) else names)
+            )
+            if local.shape[dim] % n:
+                raise PlacementError(
+                    f"This process's part has shape {list(local.shape)}, and of dim {dim} its devices hold {n} equal "
+                    f"parts by {list(placements)}. Pass a part whose dim {dim} their number divides."
+                )
         made = jax.make_array_from_process_local_data(NamedSharding(device_mesh, spec), local)
         sharding_of(device_mesh, whole, made.shape)
         return from_jax(made)

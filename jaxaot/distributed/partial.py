@@ -6,14 +6,17 @@ not finished is a tensor with one more dim in front for each axis of the mesh th
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from jax.sharding import Mesh
 
 from jaxaot.errors import UnfinishedSumError
+from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.placements import Partial, Placement, Replicate, sharding_of
 from jaxaot.facade.tensor import Tensor
+from jaxaot.ops.table import OpSpec
 
 
 class PartialTensor:
@@ -30,7 +33,13 @@ class PartialTensor:
     __slots__ = ("device_mesh", "parts", "placements")
 
     def __init__(self, parts: Tensor, device_mesh: Mesh, placements: Sequence[Placement]):
-        self.parts, self.device_mesh, self.placements = parts, device_mesh, tuple(placements)
+        for name, value in (("parts", parts), ("device_mesh", device_mesh), ("placements", tuple(placements))):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise _unfinished(f"To set `.{name}`", self)
+
+    __hash__ = object.__hash__  # by identity, though `==` asks for values
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -76,6 +85,20 @@ class PartialTensor:
         """Returns the term that the first device of this process holds."""
         return self.parts.to_local()[(0,) * self._n_axes]
 
+    def __copy__(self) -> PartialTensor:
+        return PartialTensor(self.parts, self.device_mesh, self.placements)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PartialTensor:
+        return PartialTensor(copy.deepcopy(self.parts, memo), self.device_mesh, self.placements)
+
+    def settled(self, what: str) -> NoReturn:
+        """Refuses to stand for a tensor among the arguments of an operation.
+
+        Args:
+          what: The operation.
+        """
+        raise _unfinished(what, self)
+
     def __repr__(self) -> str:
         return f"PartialTensor(shape={list(self.shape)}, dtype={self.dtype}, placements={list(self.placements)})"
 
@@ -93,8 +116,8 @@ def _unfinished(what: str, x: PartialTensor) -> UnfinishedSumError:
 
 
 def _refusing(name: str) -> Any:
-    def refuse(self: PartialTensor, *args: object) -> NoReturn:
-        del args
+    def refuse(self: PartialTensor, *args: object, **kwargs: object) -> NoReturn:
+        del args, kwargs
         raise _unfinished(f"`{name}`", self)
 
     refuse.__name__ = name
@@ -103,7 +126,18 @@ def _refusing(name: str) -> Any:
 
 _OPERATORS = """
     add sub mul truediv floordiv mod pow matmul and or xor lshift rshift radd rsub rmul rtruediv rpow rmatmul iadd isub
-    imul itruediv ipow imatmul iand ior ixor getitem setitem len iter bool float int neg abs array jax_array
+    imul itruediv ipow imatmul iand ior ixor ifloordiv imod ilshift irshift rand ror rxor rlshift rrshift rfloordiv
+    rmod divmod rdivmod round eq ne lt le gt ge getitem setitem delitem contains len iter bool float int complex index
+    neg pos invert abs array jax_array
 """
+
+
+def _run(spec: OpSpec, dynamic: Sequence[Any], static: object, generator: object) -> NoReturn:
+    del static, generator
+    next(x for x in dynamic if isinstance(x, PartialTensor)).settled(f"`{spec.name}`")
+    raise AssertionError("unreachable")
+
+
+STAND_INS[PartialTensor] = _run
 for _name in _OPERATORS.split():
     setattr(PartialTensor, f"__{_name}__", _refusing(f"__{_name}__"))

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot.api import trace
+from jaxaot.lower.on_devices import DeviceProgram, device_program
 from jaxaot.runtime.compiled import CompiledFunction
-from jaxaot.runtime.on_devices import DeviceProgram, device_program, device_programs
+from jaxaot.runtime.on_devices import device_programs
 
 
 def per_device(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> dict[str, DeviceProgram]:

@@ -118,7 +118,10 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         except Exception as error:
             raise without_own_frames(error)  # noqa: B904  # it is the same exception
     else:
-        results = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
+        try:
+            results = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
+        except ValueError as error:  # over other devices than those it was made for
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
     if len(results) == 1 and spec.schema.n_results == 1:
         layout: Any = kernel.layouts[0]
         made = wrap(Storage(results[0], layout), layout)
@@ -404,6 +407,8 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     """
     target = dynamic[0]
     if not isinstance(target, Tensor):
+        if type(target) in STAND_INS:
+            target.settled(f"`{spec.name}_`")
         raise ArgumentError(f"{spec.name}_(): argument 'self' must be Tensor, not {type(target).__name__}")
     if SUBCLASSES and holds_subclass(dynamic):
         return write_wrapper(call, call_inplace, lookup("copy"), spec, dynamic, static, generator)
@@ -565,6 +570,8 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
         raise ArgumentError(f"{spec.name}() returns {len(values)} tensors, but out= names {len(outs)}.")
     for target, result in zip(outs, values, strict=True):
         if not isinstance(target, Tensor):
+            if type(target) in STAND_INS:
+                target.settled(f"`{spec.name}(out=…)`")
             raise TensorTypeError(f"{spec.name}(): argument 'out' must be Tensor, not {type(target).__name__}")
         if spec.name == "bernoulli" and result.dtype != target.dtype:
             result = call(lookup("cast"), (result,), (target.dtype,))  # zeros and ones, which any dtype holds

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import settings as config
+from jaxaot._frames import explain_devices
 from jaxaot._jax import is_outermost, is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import (
@@ -136,6 +137,9 @@ def run_engine(
     try:
         is_deep = depth and depth % _MAX_DEPTH == 0 and state.trace is None and is_outermost()
         return in_thread_of_its_own(run) if is_deep else run()
+    except ValueError as error:
+        explain_devices(error)
+        raise
     finally:
         state.depth = depth
         if state.saved_hooks is not hooks or state.hooks_outside is not outside:

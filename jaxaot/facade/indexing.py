@@ -16,6 +16,7 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import Shape
 from jaxaot.errors import DimError, ShapeMismatchError, TensorTypeError
 from jaxaot.facade import selection
+from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.create import check_number
 from jaxaot.facade.dispatch import call, call_inplace
 from jaxaot.facade.moving_index import moving_window
@@ -380,11 +381,13 @@ def _fills(value: object) -> bool:
     return isinstance(value, (bool, int, float, complex)) or (isinstance(value, Tensor) and value.ndim == 0)
 
 
-def _value(value: object) -> Tensor:
+def _value(value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if isinstance(value, (jax.Array, np.ndarray, np.generic, bool, int, float, complex)):
         return wrap_array(jnp.asarray(value))
+    if type(value) in STAND_INS:
+        return value.settled("`x[…] = value`")
     raise TensorTypeError(f"can't assign a {type(value).__name__} to a tensor")
 
 

@@ -24,6 +24,7 @@ from jaxaot.errors import (
     ViewError,
 )
 from jaxaot.facade import views
+from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.counter import WriteCounter, count_write, counter_of
 from jaxaot.facade.history import History
 from jaxaot.facade.signatures import with_parameters
@@ -274,6 +275,8 @@ def get_data(self: Tensor) -> Tensor:
 def set_data(self: Tensor, value: Tensor) -> None:
     """Makes this tensor show the memory of another; its `.grad` and place in the graph stay."""
     if not isinstance(value, Tensor):
+        if type(value) in STAND_INS:
+            value.settled("`.data`")
         raise TensorTypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     if self.requires_grad and not is_inexact(value.dtype):
         raise DtypeError(

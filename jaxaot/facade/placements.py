@@ -17,6 +17,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxaot._immutable import immutable
 from jaxaot._placement import is_spread
 from jaxaot.errors import PlacementError, TensorTypeError, TracedPlacementError
+from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.tensor import Tensor
@@ -33,6 +34,10 @@ class Shard:
     """
 
     dim: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.dim, bool) or not isinstance(self.dim, (int, np.integer)):
+            raise PlacementError(f"`Shard` takes the number of a dim, and was given {self.dim!r}. Write `Shard(0)`.")
 
     def is_shard(self, dim: int | None = None) -> bool:
         return dim is None or dim == self.dim
@@ -88,16 +93,25 @@ Placement: TypeAlias = Shard | Replicate | Partial
 _KINDS = (Shard, Replicate, Partial)
 
 
+def require_mesh(mesh: object) -> None:
+    """Raises if something is no mesh.
+
+    Raises:
+      TensorTypeError: If it is not.
+    """
+    if not isinstance(mesh, Mesh):
+        raise TensorTypeError(
+            f"A mesh is expected, and {type(mesh).__name__} was given. Write `mesh = init_device_mesh('cpu', (4,))`."
+        )
+
+
 def spec_of(mesh: Mesh, placements: Sequence[Placement], ndim: int) -> PartitionSpec:
     """Returns the placements of a tensor as JAX writes them, an entry for each dim.
 
     Raises:
       PlacementError: If there is not one for each axis of the mesh, or a dim that is not there.
     """
-    if not isinstance(mesh, Mesh):
-        raise TensorTypeError(
-            f"A mesh is expected, and {type(mesh).__name__} was given. Write `mesh = init_device_mesh('cpu', (4,))`."
-        )
+    require_mesh(mesh)
     if isinstance(placements, _KINDS) or not all(isinstance(p, _KINDS) for p in placements):
         raise PlacementError(
             f"Placements are a list of `Shard(dim)` and `Replicate()`, and not {placements!r}: one for each axis of "
@@ -272,7 +286,13 @@ def _listed(devices: Iterator[Any]) -> str:
 
 def placed(tensor: Any, mesh: Mesh, placements: Sequence[Placement]) -> Tensor:
     """Returns a leaf with the values of a tensor or array, placed on a mesh; see `ja.distributed.distribute_tensor`."""
-    shape = tuple(np.shape(tensor)) if not isinstance(tensor, Tensor) else tuple(tensor._layout.size)
+    if type(tensor) in STAND_INS:
+        tensor.settled("`distribute_tensor`")
+    if not isinstance(tensor, (Tensor, jax.Array, np.ndarray)):
+        raise TensorTypeError(
+            f"A tensor or an array is distributed, and {type(tensor).__name__} was given. Write `ja.tensor(values)`."
+        )
+    shape = tuple(tensor._layout.size) if isinstance(tensor, Tensor) else tuple(tensor.shape)
     target = sharding_of(mesh, placements, shape)
     values = array_of(tensor.detach()) if isinstance(tensor, Tensor) else tensor
     made = from_jax(jax.device_put(values, target))

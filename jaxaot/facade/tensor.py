@@ -552,6 +552,8 @@ class Tensor(Bound):
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
+                if hasattr(value, "settled"):  # a sum that is not finished says so
+                    value.settled("`.grad`")
                 raise TensorTypeError(
                     f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
                 )

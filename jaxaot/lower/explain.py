@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
 
+from jaxaot._placement import placement_of
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
+from jaxaot.lower.on_devices import device_program, lines_of
 from jaxaot.report.build import Sources, collectives_of, part_of_graph, parts_inside
 from jaxaot.report.record import Report
 
@@ -23,11 +25,26 @@ class OfCall(NamedTuple):
       graph: From the arrays of arguments and objects to results and what is written.
       types: The types of the results; None where nobody asks.
       changes: What the call changes, one line each.
+      on_devices: What each device holds and exchanges, if arguments lie over several; one line each.
     """
 
     graph: ClosedJaxpr
     types: Any = None
     changes: tuple[str, ...] = ()
+    on_devices: tuple[str, ...] = ()
+
+
+def on_devices(lower: Callable[[], Any], args: object, kwargs: object) -> tuple[str, ...]:
+    """Returns what each device holds and exchanges in a call; nothing if its arguments lie on one device.
+
+    Args:
+      lower: Returns the program of the call, a `jax.stages.Lowered`.
+      args: Its arguments.
+      kwargs: Its keyword arguments.
+    """
+    if all(placement_of(leaf) is None for leaf in jax.tree.leaves((args, kwargs))):
+        return ()
+    return lines_of({"program": device_program(lower().compile())})
 
 
 def jitted_report(name: str, call: OfCall, options: Mapping[str, Any]) -> Report:
@@ -45,5 +62,5 @@ def jitted_report(name: str, call: OfCall, options: Mapping[str, Any]) -> Report
     sources = Sources()
     parts = (part_of_graph("graph", graph, sources, name=name), *parts_inside(graph, sources))
     passes = tuple(Executable(inline(graph, also_custom=True), name=name).explain().split("\n"))
-    platform, exchanges = jax.default_backend(), collectives_of(name, graph)
+    platform, exchanges = jax.default_backend(), call.on_devices or collectives_of(name, graph)
     return Report(name, "ja.jit", platform, changed, passes, exchanges, (), parts, (), sources.read(), _HINTS)

@@ -616,15 +616,19 @@ class Jitted(Generic[P, R]):
     def explain(self, /, *args: Any, **kwargs: Any) -> Report:
         """Returns a report to print or save: what passes for the platform do, memory, and the graph of a call.
 
-        Functions under `ja.remat` of which there are gradients are opened. Nothing is compiled or run by it.
+        Functions under `ja.remat` of which there are gradients are opened. Nothing is run by it, and compiled only
+        where arguments lie over several devices.
         """
-        from jaxaot.lower.explain import OfCall, jitted_report  # which nothing else needs
+        from jaxaot.lower.explain import OfCall, jitted_report, on_devices  # which nothing else needs
 
         refuse_cycles((args, kwargs), "The arguments")
         try:
             if self._objects.are_in((args, kwargs)):
-                return jitted_report(self._name, self._of_objects().graph_of(args, kwargs), self._options)
-            return jitted_report(self._name, OfCall(self._inside.trace(*args, **kwargs).jaxpr), self._options)
+                call = self._of_objects().graph_of(args, kwargs)
+            else:
+                call = OfCall(self._inside.trace(*args, **kwargs).jaxpr)
+            exchanges = on_devices(lambda: self.lower(*args, **kwargs), args, kwargs)
+            return jitted_report(self._name, call._replace(on_devices=exchanges), self._options)
         except Exception as error:
             raise without_own_frames(error)  # noqa: B904  # it is the same exception
 

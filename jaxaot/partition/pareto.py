@@ -6,6 +6,7 @@ that takes time, to the leanest, which saves nothing that can be computed again.
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from typing import Any
 
@@ -17,6 +18,7 @@ from jaxaot.partition.partition import Cutter
 from jaxaot.partition.policies import Policy, policy_label
 from jaxaot.partition.timeline import memory_timeline
 from jaxaot.plan.pictures import as_image, new_axes
+from jaxaot.plan.spread import Spread
 from jaxaot.plan.stages import JointGraph
 
 SHOWN_POLICIES = ("save_all", "min_cut", "save_matmuls", "save_nothing")
@@ -32,6 +34,7 @@ class Point:
       recompute_seconds: How long the backward takes to compute the rest again, in seconds, by the costs in force.
       least_seconds: How long that takes at least within these bytes, in seconds.
       peak_bytes: The memory in use at most, everything counted, estimated from shapes, in bytes.
+        These and `saved_bytes` are of one device, if what is computed lies over several as the batch does.
       n_saved: How many values are saved.
     """
 
@@ -51,11 +54,13 @@ class Pareto:
       points: The best for each budget, from the leanest to the fastest.
       policies: What the policies give, for comparison.
       seconds: How long forward and backward take without any recomputation, in seconds, by the costs in force.
+      n_devices: Among how many devices what is computed is divided; seconds are those of all together.
     """
 
     points: tuple[Point, ...]
     policies: tuple[Point, ...]
     seconds: float
+    n_devices: int = 1
 
     def at(self, saved_bytes: int) -> Point:
         """Returns the fastest point that saves at most so many bytes.
@@ -83,7 +88,8 @@ class Pareto:
         cells = lambda p: (p.saved_bytes, p.recompute_seconds, p.peak_bytes, p.n_saved)
         of_policies = set(map(cells, self.policies))
         shown = [point for point in chosen if cells(point) not in of_policies]
-        table = Table("saved", "recomputing", "of a step", "peak memory", "values", "policy")
+        each = f" of each of {self.n_devices} devices" if self.n_devices > 1 else ""
+        table = Table(f"saved{each}", "recomputing", "of a step", f"peak memory{each}", "values", "policy")
         for column in table.columns[:-1]:
             column.justify = "right"
         for point in sorted((*shown, *self.policies), key=lambda p: (p.saved_bytes, p.recompute_seconds)):
@@ -182,7 +188,13 @@ def trade_offs(
     points = [found[size] for size in sorted(found)]
     points = [p for i, p in enumerate(points) if all(p.recompute_seconds < q.recompute_seconds for q in points[:i])]
     total = sum(map(seconds, joint.jaxpr.eqns)) / 1e12
-    return Pareto(tuple(points), shown, total)
+    of_one = lambda point: _of_one_device(point, joint.spread)
+    return Pareto(tuple(map(of_one, points)), tuple(map(of_one, shown)), total, joint.spread.n_devices)
+
+
+def _of_one_device(point: Point, spread: Spread) -> Point:
+    saved, peak = -(-point.saved_bytes // spread.n_devices), spread.of_one(point.peak_bytes)
+    return dataclasses.replace(point, saved_bytes=saved, peak_bytes=peak)
 
 
 def _policy_point(joint: JointGraph, policy: str | Policy, cost: Any, recompute_collectives: bool) -> Point | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import os
@@ -14,6 +15,7 @@ import jax
 
 from jaxaot import settings as config
 from jaxaot._jax import has_side_effects
+from jaxaot._placement import are_several, placement_of
 from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot._util import KeptWith, collector
 from jaxaot.api import trace
@@ -31,6 +33,7 @@ from jaxaot.partition.partition import Cutter
 from jaxaot.partition.policies import get_policy
 from jaxaot.partition.timeline import forward_timeline, living_at, living_in, memory_timeline
 from jaxaot.passes.pipeline import joint_passes, run_passes
+from jaxaot.plan.spread import spread_of
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.plan.timeline import Moment, Timeline
 from jaxaot.profiling.arguments import call_key, check_shapes, require_function
@@ -110,7 +113,8 @@ def profile(
     check_shapes([*args, *kwargs.values()], "ja.profile")
     numbers = argnums if isinstance(argnums, int) else tuple(argnums)
     call, arguments = as_function(fn, args)
-    options = backward, found, memory_budget, policy, numbers, config.get()
+    lain = tuple(map(placement_of, jax.tree.leaves((arguments, kwargs)))) if are_several() else ()
+    options = backward, found, memory_budget, policy, numbers, config.get(), lain
     key = call_key(call, arguments, kwargs)
     with _lock:
         kept = _profiles.of(call)
@@ -213,6 +217,11 @@ def make_profile(name: str, traced: Traced, asked: Asked) -> Profile:
       PolicyError: If what the policy says cannot be done.
       BudgetError: If the budget cannot be met.
     """
+    spread = spread_of(traced.jaxpr.in_avals, traced.shardings, set(parameters_of(traced, asked.argnums)))
+    return dataclasses.replace(_made(name, traced, asked), spread=spread)
+
+
+def _made(name: str, traced: Traced, asked: Asked) -> Profile:
     if not asked.backward:
         return _of_forward(name, traced, asked)
     found = _repeating(traced, asked)

@@ -12,6 +12,7 @@ from jaxaot.errors import MissingExtraError
 from jaxaot.ir.roofline import Target
 from jaxaot.partition.budget import parse_size
 from jaxaot.plan.pictures import as_image
+from jaxaot.plan.spread import ON_ONE_DEVICE, Spread
 from jaxaot.plan.stages import Partition
 from jaxaot.plan.timeline import Timeline
 from jaxaot.profiling.rows import Row
@@ -81,6 +82,8 @@ class Profile:
       save_all_bytes: What would be kept for the backward if nothing were computed again.
       memory_budget: The budget that was asked for.
       make_partition: Returns the forward and the backward; None without a backward.
+      spread: Over how many devices the values lie. All numbers are of all devices together, but for those that say
+        otherwise.
     """
 
     name: str
@@ -92,6 +95,7 @@ class Profile:
     save_all_bytes: int
     memory_budget: float | str | None = None
     make_partition: Callable[[], Partition] | None = None
+    spread: Spread = ON_ONE_DEVICE
 
     @functools.cached_property
     def _sums(self) -> dict[str, list[int]]:
@@ -160,6 +164,21 @@ class Profile:
         """The most memory that is in use at any time, estimated from shapes; everything counted."""
         return self.timeline.peak_bytes
 
+    @property
+    def n_devices(self) -> int:
+        """Among how many devices what is computed is divided, as the batch is."""
+        return self.spread.n_devices
+
+    @property
+    def device_saved_bytes(self) -> int:
+        """Bytes that one device keeps for the backward, besides its inputs, if what is computed lies as the batch."""
+        return -(-self.saved_bytes // self.n_devices)
+
+    @property
+    def device_peak_bytes(self) -> int:
+        """The most memory that is in use on one device, if what is computed lies as the batch."""
+        return self.spread.of_one(self.peak_bytes)
+
     @functools.cached_property
     def modules(self) -> tuple[ModuleRow, ...]:
         """Each module with all that is in it, the outer before the inner; none if nothing says which there are."""
@@ -182,7 +201,7 @@ class Profile:
         return tuple(ModuleRow(module, *sums) for module, sums in sorted(found.items()))
 
     def fits(self, memory: int | str | Target) -> bool:
-        """Returns whether all that is in use at any time fits into some memory.
+        """Returns whether all that is in use at any time on one device fits into some memory.
 
         Args:
           memory: Bytes, a text such as `"16GiB"`, or a target, whose memory it is.
@@ -190,7 +209,7 @@ class Profile:
         Raises:
           BudgetError: If it cannot be read.
         """
-        return self.peak_bytes <= parse_size(memory)
+        return self.device_peak_bytes <= parse_size(memory)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all of it as plain data, as `json` takes it."""
@@ -199,7 +218,8 @@ class Profile:
             "backward_flops": self.backward_flops, "recomputed_flops": self.recomputed_flops, "bytes": self.bytes,
             "parameter_bytes": self.parameter_bytes, "saved_bytes": self.saved_bytes,
             "save_all_bytes": self.save_all_bytes, "peak_bytes": self.peak_bytes, "seconds": self.seconds,
-            "intensity": self.intensity, "memory_budget": self.memory_budget,
+            "intensity": self.intensity, "memory_budget": self.memory_budget, "n_devices": self.n_devices,
+            "device_saved_bytes": self.device_saved_bytes, "device_peak_bytes": self.device_peak_bytes,
             "modules": [row._asdict() for row in self.modules], "living": [value._asdict() for value in self.living],
             "rows": [row._asdict() for row in self.rows],
         }  # fmt: skip

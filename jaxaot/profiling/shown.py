@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jaxaot._util import format_bytes, format_seconds
+from jaxaot.plan.spread import ON_ONE_DEVICE
 
 if TYPE_CHECKING:
     from jaxaot.profiling.record import ModuleRow, Profile
@@ -64,7 +65,12 @@ def _head(profile: Profile) -> list[str]:
         kept = f"{format_bytes(profile.saved_bytes)} kept for the backward"
         budget = "" if profile.memory_budget is None else f" at the budget {profile.memory_budget!r}"
         lines.append(f"{kept}{budget} (everything: {format_bytes(profile.save_all_bytes)})")
-    return [*lines, memory]
+    lines.append(memory)
+    if profile.spread != ON_ONE_DEVICE:
+        kept = f"{format_bytes(profile.device_saved_bytes)} kept for the backward, " if has_backward else ""
+        peak = format_bytes(profile.device_peak_bytes)
+        lines.append(f"of this on one device, if what is computed lies as the batch does: {kept}peak {peak}")
+    return lines
 
 
 def _table(title: str, names: Sequence[str], widths: Sequence[int]) -> Any:

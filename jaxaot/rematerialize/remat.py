@@ -19,12 +19,15 @@ from jaxaot import settings as config
 from jaxaot._callables import require_function
 from jaxaot._frames import without_own_frames
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
+from jaxaot._placement import placement_of
 from jaxaot._typing import PyTreeDef
 from jaxaot._util import KeptWith
 from jaxaot.errors import ArgumentError, NotDifferentiableError, UsageError
 from jaxaot.facade.bad_arguments import deleted_arrays_named
 from jaxaot.facade.cells import cell_kinds, is_leaf, kind_of
 from jaxaot.facade.tensor import Tensor
+from jaxaot.ir.rewrite import inline
+from jaxaot.lower.on_devices import described, lines_of, partition_on_devices
 from jaxaot.lower.static import refuse_cycles
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.fitting import budget_now, is_left_to_jax
@@ -270,16 +273,8 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
             cells.write(dict(zip(graph.written, results[n_results:], strict=True)))
         return jax.tree.unflatten(graph.out_tree, results[:n_results])
 
-    def partition(*args: object, **kwargs: Any) -> Partition:
-        """Returns what a gradient with respect to the first argument saves and recomputes; nothing is run.
-
-        Arrays among the arguments may be described, by `jax.ShapeDtypeStruct`.
-
-        Raises:
-          NotDifferentiableError: If no gradient flows to the first argument.
-          PolicyError: If the policy returns nonsense.
-          BudgetError: If the budget cannot be met.
-        """
+    def looked_at(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Partition, list[Any]]:
+        """Returns the partition for some arguments, and how its primals lie over several devices."""
         graph, leaves = taken_apart(args, kwargs, asked_budget(), takes_types=True)
         first = jax.tree.leaves(args[:1], is_leaf=is_leaf)
         places = [len(graph.closed_over) + i for i in leaves.places_of(len(first))]
@@ -292,13 +287,28 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
                 "cut: it has no float there, returns none that depends on it, or JAX has no reverse mode for it. Put "
                 "what is differentiated first, as for `jax.grad`."
             )
-        return cut.parts
+        return cut.parts, [placement_of(x) for x in (*graph.closed_over, *leaves.cells.arrays, *leaves.values)]
+
+    def partition(*args: object, **kwargs: Any) -> Partition:
+        """Returns what a gradient with respect to the first argument saves and recomputes; nothing is run.
+
+        Arrays among the arguments may be described, by `jax.ShapeDtypeStruct`.
+
+        Raises:
+          NotDifferentiableError: If no gradient flows to the first argument.
+          PolicyError: If the policy returns nonsense.
+          BudgetError: If the budget cannot be met.
+        """
+        return looked_at(args, kwargs)[0]
 
     def explain(*args: object, **kwargs: Any) -> Report:
         """Returns a report on what a gradient with respect to the first argument saves and recomputes, and why."""
-        parts, sources = partition(*args, **kwargs), Sources()
+        (parts, shardings), sources = looked_at(args, kwargs), Sources()
         found = [part_of("partition", parts, sources), *parts_inside(parts.forward, sources)]
         exchanges = (*collectives_of("forward", parts.forward), *collectives_of("backward", parts.backward))
+        if any(sharding is not None for sharding in shardings):
+            forward = inline(parts.forward, also_custom=True)
+            exchanges = lines_of(described(partition_on_devices(parts, shardings, forward), parts))
         name, platform = str(getattr(given, "__name__", type(given).__name__)), jax.default_backend()
         passes = tuple(f"joint: {done}" for done in parts.joint.passed)
         return Report(name, "ja.remat", platform, None, passes, exchanges, (), tuple(found), (), sources.read())

@@ -15,6 +15,7 @@ from jaxaot.ir.roles import Primal
 from jaxaot.ir.sequence import sequence_rows, sequence_table
 from jaxaot.ir.text import to_text
 from jaxaot.lower.executable import Executable
+from jaxaot.lower.on_devices import lines_of
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.stages import Partition, Traced
@@ -91,11 +92,11 @@ def report_on(
         passes += Executable(graph, (), title).explain().split("\n")
     if traced.break_values:
         sections += _segments(traced, partition)
-    exchanges: list[str] = []
+    exchanges: tuple[str, ...] = ()
     if any(sharding is not None for sharding in traced.shardings) and not traced.break_values:
-        exchanges = [f"{title}: {program}" for title, program in device_programs(traced, partition).items()]
+        exchanges = lines_of(device_programs(traced, partition))
     return Report(
-        name, kind, jax.default_backend(), changes_of(traced, fn), tuple(passes), tuple(exchanges), tuple(programs),
+        name, kind, jax.default_backend(), changes_of(traced, fn), tuple(passes), exchanges, tuple(programs),
         tuple(parts), tuple(sections), sources.read(), hints,
     )  # fmt: skip
 

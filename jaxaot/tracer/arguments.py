@@ -17,6 +17,7 @@ import numpy as np
 from jaxaot._jax import canonical_dtype
 from jaxaot._typing import Shape
 from jaxaot.errors import StaticArgumentError
+from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.cells import cell_kinds, is_leaf, is_object
 from jaxaot.facade.generator import Generator, default_generator
 from jaxaot.facade.iterated import Iterated, is_iterator
@@ -145,7 +146,7 @@ def leaf_paths(value: Any, tree: Any, path: Path = ()) -> list[Path | None]:
     return [found for key, child in pairs for found in leaf_paths(value[key], child, at(key))]
 
 
-def check_static(leaf: object) -> None:
+def check_static(leaf: Any) -> None:
     """Raises if an argument that is part of the program cannot be compared.
 
     Raises:
@@ -156,6 +157,8 @@ def check_static(leaf: object) -> None:
             f"A {type(leaf).__name__} is part of an argument. It can be read only once, and a call has to look at its "
             "items before the function does. Pass a list or a tuple of them, or the iterator as an argument of its own."
         )
+    if type(leaf) in STAND_INS:
+        leaf.settled("A compiled function, of an argument,")
     try:
         hash(leaf)
     except TypeError as error:

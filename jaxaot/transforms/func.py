@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._callables import require_function
+from jaxaot._placement import are_several, placed_like
 from jaxaot.errors import ArgumentError, AutogradError, MissingMethodError, TensorValueError
 from jaxaot.facade.custom_function import jvp_missing
 from jaxaot.facade.grad import recording
@@ -192,6 +193,15 @@ def _in_torchs_convention(gradients: Any) -> Any:
     return jax.tree.map(conjugate, gradients)
 
 
+def _gradients_of(primals: Any, gradients: Any) -> Any:
+    """Returns gradients in the convention of PyTorch, each over the devices as what it belongs to."""
+    return jax.tree.map(lambda p, g: placed_like(g, p, leads=False), primals, _in_torchs_convention(gradients))
+
+
+def _chosen(args: Sequence[Any], argnums: Any) -> Any:
+    return args[argnums] if isinstance(argnums, int) else tuple(args[i] for i in argnums)
+
+
 def _in_forward_mode(transformed: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a function that says what is missing where forward mode meets a function that has a backward alone."""
 
@@ -238,7 +248,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
         chosen, check = _check_argnums(argnums, args), functools.partial(_check_scalar, has_aux)
         number = _number(_pure(func, True, check), has_aux)
         (_, value), gradients = jax.value_and_grad(number, chosen, True)(*args, **kwargs)
-        return _in_torchs_convention(gradients), value
+        return _gradients_of(_chosen(args, chosen), gradients), value
 
     return functools.wraps(func)(lambda *args, **kwargs: call_on_tensors(transformed, args, kwargs))
 
@@ -257,7 +267,8 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
         chosen, check = _check_argnums(argnums, args), functools.partial(_check_scalar, has_aux)
         number = _number(_pure(func, True, check), has_aux)
         gradients, found = jax.grad(number, chosen, True)(*args, **kwargs)
-        return (_in_torchs_convention(gradients), found[1]) if has_aux else _in_torchs_convention(gradients)
+        gradients = _gradients_of(_chosen(args, chosen), gradients)
+        return (gradients, found[1]) if has_aux else gradients
 
     return functools.wraps(func)(lambda *args, **kwargs: call_on_tensors(transformed, args, kwargs))
 
@@ -286,8 +297,12 @@ def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> An
     if not state.grad_enabled:
         output, aux = jax.tree.map(lambda x: x.detach() if isinstance(x, Tensor) else x, (output, aux))
 
-    def pull_back(pull: Callable[..., Any], cotangents: Sequence[Any]) -> Any:
-        return _in_torchs_convention(pull(_in_torchs_convention(cotangents)))
+    # what gradients belong to says where they lie
+    like = jax.tree.map(lambda x: x.detach() if isinstance(x, Tensor) else x, primals) if are_several() else None
+
+    def pull_back(pull: Callable[..., Any], cotangents: Sequence[Any], like: Any) -> Any:
+        gradients = pull(_in_torchs_convention(cotangents))
+        return _in_torchs_convention(gradients) if like is None else _gradients_of(like, gradients)
 
     def gradients(cotangents: Sequence[Any]) -> Any:
         given, wanted = jax.tree.structure(cotangents), jax.tree.structure(output)
@@ -302,7 +317,7 @@ def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> An
                     f"Mismatch in shape: grad_output[{i}] has a shape of {list(ct.shape)} and output[{i}] has a shape "
                     f"of {list(out.shape)}."
                 )
-        return call_on_tensors(pull_back, (pull, cotangents), {})
+        return call_on_tensors(pull_back, (pull, cotangents, like), {})
 
     return output, gradients, *aux
 

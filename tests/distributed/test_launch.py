@@ -1,6 +1,10 @@
 """Many processes: the launcher, and one program over several of them."""
 
+import os
 import re
+import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -32,23 +36,38 @@ def test_processes_train_as_one_device(script, n):
         assert done.stdout.count("total 6.0 devices 2") == 2  # of parts that each process made
 
 
-@pytest.mark.parametrize(
-    ("how", "status", "words"),
-    [("exits", 3, "process 1 exited with status 3"), ("killed", 137, "process 1 was ended by SIGKILL")],
-)
-def test_a_process_that_ends_ends_the_others(how, status, words):
-    # without `jax.distributed`, which would take longer to start than what is tested
-    code = f"""
+def launched(how):
+    """Returns code that launches `failing.py` without `jax.distributed`, which takes longer to start than the rest."""
+    return f"""
 import sys
 from jaxaot.distributed import launch
 start = launch.subprocess.Popen
 launch.subprocess.Popen = lambda command, **options: start([sys.executable, *command[4:]], **options)
 sys.exit(launch.main(["-n", "3", "--grace-seconds", "2", {str(HERE / "many" / "failing.py")!r}, {how!r}]))
 """
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "words"),
+    [("exits", 3, "process 1 exited with status 3"), ("killed", 137, "process 1 was ended by SIGKILL")],
+)
+def test_a_process_that_ends_ends_the_others(how, status, words):
     begin = time.monotonic()
-    done = run(["-c", code], 100)
+    done = run(["-c", launched(how)], 100)
     assert done.returncode == status and time.monotonic() - begin < 90  # they sleep for 600 seconds
     assert words in done.stderr and "ending the others, 0, 2." in done.stderr
+
+
+def test_a_launcher_that_is_ended_ends_its_processes():
+    paths = os.pathsep.join(filter(None, [str(HERE.parents[1]), os.environ.get("PYTHONPATH")]))
+    env = {**os.environ, "PYTHONPATH": paths}
+    launcher = subprocess.Popen([sys.executable, "-c", launched("waits")], env=env, stdout=subprocess.PIPE, text=True)
+    pids = [int(launcher.stdout.readline().split()[-1]) for _ in range(3)]
+    launcher.terminate()
+    assert launcher.wait() == 128 + signal.SIGTERM
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
 
 
 def test_a_process_that_never_comes_is_not_waited_for():

@@ -12,6 +12,7 @@ from jaxaot.distributed import (
     MixedPrecisionPolicy,
     Replicate,
     Shard,
+    collectives,
     distribute_tensor,
     fully_shard,
     init_device_mesh,
@@ -138,6 +139,60 @@ def test_a_step_of_several_batches_exchanges_as_much_as_one_of_one():
         np.testing.assert_allclose(p.detach().numpy(), q.detach().numpy(), rtol=1e-3, atol=1e-5)
 
 
+def parallel(model, shards):
+    """Returns a model whose matrices lie along "inner" by columns and rows, and perhaps along "outer" by parts."""
+    for block in model.blocks:
+        for p, dim in ((block.up.weight, 0), (block.up.bias, 0), (block.down.weight, 1)):
+            p.data = distribute_tensor(p.detach(), SQUARE, [Replicate(), Shard(dim)])
+    if shards:
+        for block in model.blocks:
+            fully_shard(block, SQUARE, shard_axis="outer")
+        return fully_shard(model, SQUARE, shard_axis="outer")
+    for p in (model.characters.weight, *model.head.parameters(), *(block.down.bias for block in model.blocks)):
+        p.data = distribute_tensor(p.detach(), SQUARE)
+    return model
+
+
+def crossing(program):
+    """Returns the exchanges of a program, larger than losses, in which devices of several "outer" places take part."""
+    lines = [line for line in program.hlo.splitlines() if "replica_groups=" in line]
+    along_inner = ("replica_groups=[2,2]<=[4]", "replica_groups={{0,1},{2,3}}")
+    others = [line for line in lines if not any(groups in line for groups in along_inner)]
+    return [line for line in others if any(c.nbytes > 64 for c in collectives(line))]
+
+
+@pytest.mark.parametrize(
+    ("shards", "how"),
+    [(True, "forward"), *(pytest.param(a, b, marks=pytest.mark.slow) for a, b in ((True, "step"), (False, "eager")))],
+)
+def test_beside_tensor_parallelism(shards, how):
+    right = accumulated(made(), ja.tensor)
+    model = parallel(made(), shards)
+    before = [p.placements for p in model.parameters()]
+    place = lambda ids: distribute_tensor(ja.tensor(ids), SQUARE, [Shard(0), Replicate()])
+    if how == "step":
+
+        @ja.compile
+        def step(parts):
+            with no_sync(model):
+                for ids in parts:
+                    loss_of(model, ids).backward()
+
+        parts = list(map(place, BATCHES))
+        step(parts)
+        check(model, {name: p.grad for name, p in model.named_parameters()}, right)
+        (program,) = per_device(step, parts).values()
+        assert len(crossing(program)) <= 3 * len(before)  # each is gathered, and its gradient summed, once
+    else:
+        forward = ja.compile(loss_of) if how == "forward" else loss_of
+        if how == "forward":
+            with no_sync(model):
+                found = per_device(forward, model, place(BATCHES[0]))
+            assert kinds(found["forward"]) and not any(map(crossing, found.values()))
+        check(model, accumulated(model, place, lambda: no_sync(model), forward), right)
+    assert [p.placements for p in model.parameters()] == before
+
+
 class WithLoss(ja.nn.Module):
     def __init__(self):
         super().__init__()
@@ -181,9 +236,11 @@ def test_what_cannot_be_is_refused_and_changes_nothing():
         loss_of(model, ja.tensor(BATCHES[0][:6]))
     assert all(p.grad is None for p in model.parameters()) and "forward" not in vars(model)
     parallel = ja.nn.Linear(8, 8)
-    parallel.weight.data = distribute_tensor(parallel.weight.detach(), SQUARE, [Replicate(), Shard(0)])
-    fully_shard(parallel, SQUARE, shard_axis="outer")
-    with pytest.raises(PlacementError, match="sharded over 'inner', and not by `fully_shard`"), no_sync(parallel):
+    for p in parallel.parameters():
+        p.data = distribute_tensor(p.detach(), MESH, [Shard(0)])
+    with pytest.raises(PlacementError, match="all axes of the mesh, and not by `fully_shard`"), no_sync(parallel):
+        pass
+    with pytest.raises(PlacementError, match="and `no_sync` is of"), no_sync(parallel, SQUARE):
         pass
     normed = fully_shard(ja.nn.BatchNorm1d(4), MESH)
     with pytest.raises(ja.errors.JaxaotError), no_sync(normed):

@@ -97,4 +97,35 @@ def test_exports_profiles_and_trade_offs():
         assert str(found)
     report = ja.explain(lambda w, x: (x @ w).tanh().sum(), *tensors)
     assert any("all-gather" in line for line in report.collectives)
-    assert [p.saved_bytes for p in ja.pareto(formula, w, x).points]
+
+
+def test_what_one_device_saves():
+    rows = jax.NamedSharding(MESH, jax.P("d"))
+    params = [jax.device_put(jnp.full((16, 16), 0.1), rows) for _ in range(3)]
+    x = jax.device_put(jnp.ones((64, 16)), rows)
+
+    def formula(params, x):
+        for w in params:
+            x = jnp.tanh(x @ w)
+        return jnp.sum(x * x)
+
+    part = 4 * 64 * 16 // 4  # bytes of one value on one device
+    types = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=rows), params)
+    for args in ((params, x), (types, x)):
+        said = "\n".join(ja.explain(ja.remat(formula), *args).collectives)
+        assert "forward: " in said and "backward: " in said and "all-gather" in said
+        assert f"with {3 * part / 1024:.2f} KiB kept for the backward" in said, said
+    (line,) = ja.explain(ja.jit(ja.grad(formula)), params, x).collectives
+    assert line.startswith("program: ") and "all-gather" in line and "held by a device" in line
+    assert not ja.explain(ja.jit(ja.grad(formula)), *jax.tree.map(np.asarray, (params, x))).collectives
+    profile = ja.profile(formula, params, x)
+    alone = ja.profile(formula, *jax.tree.map(np.asarray, (params, x)))
+    assert profile.device_saved_bytes == alone.saved_bytes / 4 == 3 * part
+    assert alone.device_peak_bytes == alone.peak_bytes == profile.peak_bytes > 2 * profile.device_peak_bytes
+    assert profile.fits(profile.device_peak_bytes) and not profile.fits(profile.device_peak_bytes - 1)
+    assert "of this on one device" in str(profile) and "device" not in str(alone).split("\n")[3]
+    curve, of_one = (ja.pareto(formula, *args) for args in ((params, x), jax.tree.map(np.asarray, (params, x))))
+    assert [4 * p.saved_bytes for p in curve.points] == [p.saved_bytes for p in of_one.points] and "each" in str(curve)
+    assert all(p.peak_bytes < q.peak_bytes / 2 for p, q in zip(curve.points, of_one.points, strict=True))
+    budget = ja.trace(formula, params, x).joint().partition(memory_budget=f"{2 * part}B")
+    assert budget.saved_bytes == curve.at(2 * part).saved_bytes * 4

@@ -8,6 +8,7 @@ import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import jaxaot as ja
+from jaxaot.distributed import Replicate
 
 MESH = Mesh(np.array(jax.devices()), ("d",))
 
@@ -91,6 +92,29 @@ def test_arrays_under_jit_and_remat():
         for name in p:
             assert is_placed_as(gradients[name], p[name]), name
             np.testing.assert_allclose(gradients[name], RIGHT[name], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("how", ["eager", "compiled"])
+def test_gradients_of_functions(how):
+    p, x = tensors(), ja.from_jax(batch())
+
+    def loss(p, x):  # gradients leave a redistribution as XLA likes
+        moved = {name: t.redistribute(MESH, [Replicate()]) for name, t in p.items()}
+        return loss_of(moved, x)
+
+    plain = {name: t.detach() for name, t in p.items()}
+    for given in (plain, p):
+        for derivative in (
+            lambda p, x: ja.func.grad(loss)(p, x),
+            lambda p, x: ja.func.grad_and_value(loss, argnums=(0,))(p, x)[0][0],
+            lambda p, x: ja.func.vjp(lambda p: loss(p, x), p)[1](ja.ones(()))[0],
+            lambda p, x: ja.func.vmap(ja.func.grad(loss), in_dims=(None, 0))(p, x[None])["w"][0],
+        ):
+            found = (ja.compile(derivative) if how == "compiled" else derivative)(given, x)
+            if isinstance(found, ja.Tensor):
+                np.testing.assert_allclose(found.detach().numpy(), RIGHT["w"], rtol=1e-5, atol=1e-6)
+            else:
+                check(p, {name: g.detach() for name, g in found.items()})
 
 
 @pytest.mark.parametrize(

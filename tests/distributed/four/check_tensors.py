@@ -1,5 +1,6 @@
 """Distributed tensors: meshes, placements, parts and sums."""
 
+import copy
 import functools
 
 import jax
@@ -18,7 +19,7 @@ from jaxaot.distributed import (
     init_device_mesh,
     local_map,
 )
-from jaxaot.errors import PlacementError, TracedPlacementError, UnfinishedSumError
+from jaxaot.errors import PlacementError, TensorTypeError, TracedPlacementError, UnfinishedSumError
 
 MESH = init_device_mesh("cpu", (4,), mesh_dim_names=("d",))
 SQUARE = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
@@ -110,6 +111,52 @@ def test_sums_of_terms():
     assert "are sums that are not finished" in said(UnfinishedSumError, product, y, w)
 
 
+def test_an_unfinished_sum_is_no_operand_and_no_target():
+    x, part = distribute_tensor(values(8, 4), MESH, [Shard(0)]), from_local(np.ones((8, 4), "f"), MESH, [Partial()])
+    before = x.tolist()
+    uses = (
+        lambda: ja.add(x, part), lambda: x + part, lambda: ja.cat([x, part]), lambda: ja.add(x, x, out=part),
+        lambda: x.copy_(part), lambda: x.add_(part), lambda: x.__setitem__(0, part), lambda: x.where(x > 0, part),
+        lambda: part.copy_(x), lambda: part.__setitem__(0, x), lambda: part.add_(1), lambda: part == x,
+        lambda: x < part, lambda: setattr(x, "data", part), lambda: setattr(x, "grad", part), lambda: ja.tensor(part),
+        lambda: setattr(part, "placements", (Replicate(),)), lambda: distribute_tensor(part, MESH, [Shard(0)]),
+        lambda: ja.compile(lambda p: p.full_tensor())(part), lambda: ja.compile(lambda x: x.copy_(part))(x),
+        lambda: ja.compile(lambda x: ja.cat([x, part]))(x), lambda: ja.compile(lambda x: x + part)(x),
+    )  # fmt: skip
+    for use in uses:
+        assert "x.redistribute(mesh, [Replicate()])" in said(UnfinishedSumError, use)
+    assert x.tolist() == before and part.placements == (Partial(),) and x.grad is None
+    assert copy.deepcopy(part).full_tensor().tolist() == part.full_tensor().tolist() == [[1] * 4] * 8
+
+
+def test_two_meshes_and_one_device_meet():
+    a, b = values(8, 4), values(8, 4, seed=1)
+    right = (a * b).tolist()
+    others = (b, distribute_tensor(b, SQUARE, [Shard(0), Shard(1)]), distribute_tensor(b, MESH, [Shard(1)]))
+    for run in (lambda x, y: x * y, ja.compile(lambda x, y: x * y)):
+        for other in others:
+            x = distribute_tensor(a.clone(), MESH, [Shard(0)]).requires_grad_()
+            y = other.detach().requires_grad_()
+            z = run(x, y)
+            assert z.tolist() == run(y, x).tolist() == right
+            if other is not others[1]:
+                z.sum().backward()
+                assert x.grad.placements == (Shard(0),) and x.grad.tolist() == b.tolist()
+                assert y.grad.tolist() == a.tolist()
+            else:  # JAX finds no name on the first mesh for where the gradient of the second lies
+                with pytest.raises(ValueError, match="incompatible with mesh_shape") as caught:
+                    z.sum().backward()
+                assert "by `x.redistribute(mesh, placements)`" in "".join(caught.value.__notes__)
+            with ja.no_grad():
+                x.mul_(y)
+            assert x.placements == (Shard(0),) and x.tolist() == right
+    half = distribute_tensor(b, init_device_mesh("cpu", (2,), devices=jax.devices()[:2]), [Shard(0)])
+    for use in (lambda: a.requires_grad_() * half + x * half, lambda: ja.compile(lambda: x * half)(), lambda: x * half):
+        with pytest.raises(ValueError, match="incompatible devices") as caught:
+            use()
+        assert "by `x.redistribute(mesh, placements)`" in "".join(caught.value.__notes__)
+
+
 def test_local_map_with_collectives_and_several_results():
     x = values(8, 4)
 
@@ -145,6 +192,16 @@ def test_what_does_not_fit_is_refused():
     assert "Placements are a list" in said(PlacementError, distribute_tensor, x, MESH, Shard(0))
     assert "comes from `local_map`" in said(PlacementError, distribute_tensor, x, MESH, [Partial()])
     assert "has 6 places, and there are 4 devices" in said(PlacementError, init_device_mesh, "cpu", (2, 3))
+    assert "shape of a mesh is a tuple" in said(PlacementError, init_device_mesh, "cpu", 4)
+    assert "shape of a mesh is a tuple" in said(PlacementError, init_device_mesh, "cpu", (-1, 4))
+    assert "no devices of the kind 'tpu'" in said(PlacementError, init_device_mesh, "tpu")
+    assert "no devices of the kind 'cud'" in said(PlacementError, init_device_mesh, "cud")
+    assert "made of different devices" in said(PlacementError, init_device_mesh, devices=jax.devices()[:1] * 2)
+    assert "tuple, and 'ab' is one" in said(PlacementError, init_device_mesh, "cpu", (2, 2), mesh_dim_names="ab")
+    assert "number of a dim" in said(PlacementError, Shard, "0")
+    assert "A mesh is expected" in said(TensorTypeError, distribute_tensor, x, None)
+    assert "list was given" in said(TensorTypeError, distribute_tensor, [1.0], MESH)
+    assert "its devices hold 4 equal parts" in said(PlacementError, from_local, np.ones((6, 4)), MESH, [Shard(0)])
     assert "different names" in said(PlacementError, init_device_mesh, "cpu", (2, 2), mesh_dim_names=("a", "a"))
     assert "lies on one device" in said(PlacementError, lambda: x.placements)
     assert "`Partial` stands for sums" in said(PlacementError, Partial, "max")
