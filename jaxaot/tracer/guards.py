@@ -62,6 +62,7 @@ from jaxaot.tracer.paths import (
     MAPPINGS,
     SEQUENCES,
     held_by,
+    is_containers,
     is_foreign,
     is_foreign_class,
     member_keys,
@@ -325,6 +326,9 @@ class _Walk:
             return
         if isinstance(value, Tensor):
             self._tensor(path, value)
+        elif is_containers(value):
+            self._child((*path, ("attr", "__name__")), value.__name__)
+            self._child((*path, ("attr", "__self__")), value.__self__)
         elif isinstance(value, CONSTANT):
             self._guard(path, IsObject(value))
         elif isinstance(value, (np.generic, *PLAIN)):
