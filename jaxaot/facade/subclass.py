@@ -393,8 +393,8 @@ def ask(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         result = kind.__tensor_dispatch__(op, tuple(kinds), args, kwargs)
         if result is None:
             raise SubclassError(
-                f"`{kind.__qualname__}.__tensor_dispatch__` returned None for `{op.name}`. It returns what the op makes, "
-                "in place its target; at its end, for ops that it does not know, write `return NotImplemented`."
+                f"`{kind.__qualname__}.__tensor_dispatch__` returned None for `{op.name}`. It returns what the op "
+                "makes, in place its target; at its end, for ops that it does not know, write `return NotImplemented`."
             )
         if result is not NotImplemented:
             return result

@@ -204,7 +204,7 @@ class _Reader:
         return tuple(kept), counts, self._functions(hooks.pre.values()), self._functions(hooks.post.values())
 
     def _together(self, group: Together) -> Any:
-        """Notes hooks on the gradients of several tensors, and returns their form; where they come again, their number."""
+        """Notes hooks on the gradients of several tensors, and returns their form; the second time, their number."""
         if id(group) in self._groups:
             return self._groups[id(group)]
         self._groups[id(group)] = len(self._groups)

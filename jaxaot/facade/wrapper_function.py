@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jaxaot.errors import FunctionResultError
-from jaxaot.facade.subclass import form_of, is_wrapper, leaves_of, shell_of
+from jaxaot.facade.subclass import is_wrapper, leaves_of, shell_of
 from jaxaot.facade.wrapper_gradients import carried, pairs_with
 from jaxaot.facade.wrapper_hooks import Packing
 
