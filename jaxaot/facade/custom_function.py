@@ -42,8 +42,8 @@ class FunctionCtx:
         self.needs_input_grad = needs_input_grad
         self._to_save: tuple[Tensor | None, ...] = ()
         self._for_forward: tuple[Tensor | None, ...] = ()
-        self._refill: Callable[[Sequence[Any]], tuple[Any, ...]] | None = None
-        self._refill_forward: Callable[[Sequence[Any]], tuple[Any, ...]] | None = None
+        self._refill: Opened | None = None
+        self._refill_forward: Opened | None = None
         self._pushing: tuple[Tensor | None, ...] | None = None
         self._saved: FunctionSaved | None = None
         self._dirty: tuple[Tensor, ...] = ()
@@ -85,10 +85,11 @@ class FunctionCtx:
         """
         if self._pushing is not None:
             refill = self._refill_forward if self._for_forward else self._refill
-            return self._pushing if refill is None else refill(self._pushing)
+            return self._pushing if refill is None else tuple(refill.filled(self._pushing))
         if self._saved is None:
             return ()
-        return self._saved.tensors() if self._refill is None else self._refill(self._saved.tensors())
+        saved = self._saved.tensors()
+        return saved if self._refill is None else tuple(self._refill.filled(saved))
 
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:
@@ -97,14 +98,14 @@ class FunctionCtx:
         return self.saved_tensors
 
 
-def _opened(tensors: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+def _opened(tensors: tuple[Any, ...]) -> tuple[tuple[Any, ...], Opened | None]:
     """Returns inner tensors in the place of wrappers, and what makes wrappers of them; None where there are none."""
     if not SUBCLASSES or not any(map(is_wrapper, tensors)):
         return tensors, None
     opened = Opened(tensors)
     flat = tuple(opened.flat)
     opened.let_go()
-    return flat, lambda values: tuple(opened.filled(values))
+    return flat, opened
 
 
 def _saveable(method: str, tensors: tuple[Any, ...]) -> tuple[Tensor | None, ...]:
@@ -262,11 +263,12 @@ class FunctionNode(Node):
 
     @property
     def cache_key(self) -> Any:
-        if isinstance(self._backward, OpenedBackward) and self._backward.has_wrappers:
-            return None  # how wrappers are put together differs from call to call
-        ctx = self.ctx
+        ctx, backward = self.ctx, self._backward
         types = tuple(self.argument_types), tuple(self._result_types), tuple(ctx._saved._layouts)
-        return "function", types, ctx.needs_input_grad, ctx._materializes_grads
+        form = backward.form if isinstance(backward, OpenedBackward) else None
+        saved = None if ctx._refill is None else ctx._refill.form
+        lives = tuple(tensor is not None for tensor in ctx._saved.living())
+        return "function", types, ctx.needs_input_grad, ctx._materializes_grads, form, saved, lives
 
     @property
     def held(self) -> Any:
@@ -280,8 +282,12 @@ class FunctionNode(Node):
     @property
     def code(self) -> tuple[Callable[..., Any], dict[str, Any]]:
         """The user's backward, and what the forward left for it besides what it saved."""
-        backward = self._backward.users if isinstance(self._backward, OpenedBackward) else self._backward
-        return backward, {name: value for name, value in vars(self.ctx).items() if not name.startswith("_")}
+        left = {name: value for name, value in vars(self.ctx).items() if not name.startswith("_")}
+        left["saved_tensors"] = self.ctx._saved.living()
+        backward = self._backward
+        if isinstance(backward, OpenedBackward):
+            left["inner_tensors"], backward = backward.kept, backward.users
+        return backward, left
 
     def swap_held(self, held: Any, is_same: bool = False) -> Any:
         saved = self.ctx._saved

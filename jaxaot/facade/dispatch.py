@@ -45,9 +45,10 @@ from jaxaot.facade.pulls import CALLS
 from jaxaot.facade.saved import check_saveable, note_written, save_specially
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
-from jaxaot.facade.subclass import SUBCLASSES, call_wrapper, holds_subclass, write_wrapper
+from jaxaot.facade.subclass import SUBCLASSES, call_wrapper, holds_subclass, is_wrapper, write_wrapper
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap, wrap_array
 from jaxaot.facade.tracing import refuses_unrecorded
+from jaxaot.facade.wrapper_gradients import carried
 from jaxaot.facade.write import apart_from_hooks, check_writable, is_itself, refuse_write, write_array, write_value
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.lower.entry import run_into
@@ -411,6 +412,8 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
             target.settled(f"`{spec.name}_`")
         raise ArgumentError(f"{spec.name}_(): argument 'self' must be Tensor, not {type(target).__name__}")
     if SUBCLASSES and holds_subclass(dynamic):
+        for leaf in carried(target) if is_wrapper(target) else ():
+            check_writable(leaf, False)  # before any of them is written
         return write_wrapper(call, call_inplace, lookup("copy"), spec, dynamic, static, generator)
     if spec.draws is not None:
         spec = spec.at(static)

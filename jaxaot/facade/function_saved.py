@@ -55,15 +55,28 @@ class _Memory:
         shows = tensor._storage is self._storage() and (tensor._layout, tensor._offset) == (self._layout, self._offset)
         return tensor if shows and tensor._gradient_edge() == edge else None
 
-    def tensor(self) -> Tensor | None:
-        """Returns a tensor there; None if the memory is gone, or was written since."""
+    def _unwritten(self) -> Storage | None:
         storage = self._storage()
         if storage is None or self._array is None or storage.array is None or self._array() is not storage.array:
             return None
+        return storage
+
+    def itself(self) -> Tensor | None:
+        """Returns the tensor, if it lives and shows what it showed."""
+        tensor, storage = self._tensor(), self._unwritten()
+        if tensor is None or storage is None:
+            return None
+        shows = tensor._storage is storage and (tensor._layout, tensor._offset) == (self._layout, self._offset)
+        return tensor if shows else None
+
+    def tensor(self) -> Tensor | None:
+        """Returns a tensor there; None if the memory is gone, or was written since."""
         if state.trace is not None:  # which knows the tensor itself
-            tensor = self._tensor()
-            shows = tensor is not None and (tensor._storage, tensor._layout, tensor._offset)
-            return detached(tensor) if tensor is not None and shows == (storage, self._layout, self._offset) else None
+            tensor = self.itself()
+            return None if tensor is None else detached(tensor)
+        storage = self._unwritten()
+        if storage is None:
+            return None
         tensor = wrap(storage, self._layout, self._offset)
         tensor._counter = self._counter
         return tensor
@@ -123,6 +136,10 @@ class FunctionSaved:
                 if tensor is not None and tangent is not None:
                     level.hold(tensor, tangent)
         return shown
+
+    def living(self) -> list[Tensor | None]:
+        """Returns the tensors themselves that were saved; None for those that died, or show something else now."""
+        return [None if memory is None else memory.itself() for memory in self._memory]
 
     def raw(self) -> tuple[FunctionSavedTensor, ...]:
         """Returns what stands for each tensor that `backward` gets, and takes hooks.

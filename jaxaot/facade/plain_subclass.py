@@ -6,10 +6,13 @@ PyTorch's are. So all that holds of tensors which are made of inner tensors hold
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+import enum
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from jaxaot.errors import AutogradError
 from jaxaot.facade import views
@@ -48,15 +51,57 @@ def as_subclass(self: Tensor, cls: type) -> Any:
     return made
 
 
+class _Aside:
+    """What an attribute holds that is not compared as a value: programs look at it as at attributes of any object."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Aside
+
+    def __hash__(self) -> int:
+        return hash(_Aside)
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+_VALUES = (bool, int, float, complex, str, bytes, type(None), range, type, enum.Enum, np.dtype, np.generic)
+
+
+def _is_value(held: object) -> bool:
+    return all(map(_is_value, held)) if type(held) is tuple else isinstance(held, _VALUES)
+
+
+def attributes_aside(wrapper: Any) -> Iterator[tuple[str, Any]]:
+    """Yields the attributes of a tensor of a plain subclass that are no part of its context."""
+    for name, held in vars(wrapper).items() if hasattr(wrapper, "__tensor_is_plain__") else ():
+        if name != "plain" and not _is_value(held):
+            yield name, held
+
+
 def _flatten(self: Tensor) -> tuple[list[str], Any]:
-    return ["plain"], tuple((name, value) for name, value in self.__dict__.items() if name != "plain")
+    attributes = ((name, held) for name, held in self.__dict__.items() if name != "plain")
+    return ["plain"], tuple((name, held if _is_value(held) else _Aside(held)) for name, held in attributes)
 
 
 def _unflatten(cls: type, inner: dict[str, Any], context: Any, size: object, stride: object) -> Any:
     made = object.__new__(cls)
-    made.__dict__.update(context)
+    made.__dict__.update({name: held.value if type(held) is _Aside else held for name, held in context})
     made.__dict__["plain"] = inner["plain"]
     return made
+
+
+def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
+    if id(self) not in memo:
+        made = memo[id(self)] = object.__new__(type(self))
+        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        if hasattr(self, "_mark"):
+            made._mark = self._mark
+    return memo[id(self)]
 
 
 def _wrapped(cls: type, value: object) -> Any:
@@ -134,7 +179,7 @@ _ASKED = ("grad", "grad_fn", "is_leaf", "data", "device", "_version", "_is_witho
 PLAIN_MEMBERS.update({
     "__tensor_is_plain__": True, "__tensor_flatten__": _flatten, "__tensor_unflatten__": classmethod(_unflatten),
     "__tensor_dispatch__": classmethod(_dispatch), "__coerce_tangent__": staticmethod(_coerce_tangent),
-    "__repr__": _repr, "requires_grad_": _requires_grad_,
+    "__repr__": _repr, "__deepcopy__": _deepcopy, "requires_grad_": _requires_grad_,
     "requires_grad": property(lambda self: self.plain.requires_grad, _set_requires_grad),
     **{name: _of_plain(name) for name in (*_FIELDS, *_ASKED)}, **{name: _call_plain(name) for name in _CALLED},
 })  # fmt: skip

@@ -189,10 +189,11 @@ def take_apart(wrapper: object) -> tuple[list[Any], Frame]:
     if held is not None:
         return list(held.children), held.frame
     cls, said = type(wrapper), wrapper.__tensor_flatten__()
-    if not (isinstance(said, tuple) and len(said) == 2 and isinstance(said[0], (list, tuple))):
+    is_named = isinstance(said, tuple) and len(said) == 2 and isinstance(said[0], (list, tuple))
+    if not is_named or any(type(name) is not str for name in said[0]) or len(set(said[0])) < len(said[0]):
         raise SubclassError(
             f"`{cls.__qualname__}.__tensor_flatten__` returned {said!r}. It returns the names of the inner tensors, "
-            "and a hashable context: `return ['a', 'b'], None`."
+            "each once, and a hashable context: `return ['a', 'b'], None`."
         )
     names, context = tuple(said[0]), said[1]
     try:
@@ -259,6 +260,14 @@ def shell_of(value: Any) -> Callable[[Iterator[Any]], Any]:
     cls, (inner, frame) = type(value), take_apart(value)
     parts = [shell_of(child) for child in inner]
     return lambda leaves: put_together(cls, frame, [part(leaves) for part in parts])
+
+
+def form_of(value: Any) -> Any:
+    """Returns what a tensor is made of, but for values: hashable, and equal for tensors of one kind."""
+    if not is_wrapper(value):
+        return value._layout.size, value._layout.dtype
+    inner, frame = take_apart(value)
+    return type(value), frame, tuple(map(form_of, inner))
 
 
 def leaves_of(value: Any, within: tuple[int, ...] = ()) -> Iterator[Tensor]:
@@ -382,6 +391,11 @@ def ask(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                     return result
     for kind in kinds:
         result = kind.__tensor_dispatch__(op, tuple(kinds), args, kwargs)
+        if result is None:
+            raise SubclassError(
+                f"`{kind.__qualname__}.__tensor_dispatch__` returned None for `{op.name}`. It returns what the op "
+                "makes, in place its target; at its end, for ops that it does not know, write `return NotImplemented`."
+            )
         if result is not NotImplemented:
             return result
     return NotImplemented
@@ -593,13 +607,19 @@ def _copy_inner(write: Run, copy: OpSpec, op: Op, target: object, value: object)
         inner, frame = take_apart(target)
         new, other = take_apart(value)
         if frame.kind == other.kind:
-            for old, source in zip(inner, new, strict=True):
+            pairs = zip(inner, new, strict=True)
+            for old, source in sorted(pairs, key=_fits):  # what does not fit is refused before anything is written
                 write(copy, (old, source), (False,))
             return
     raise SubclassError(
         f"`{op.name}` would write {described(value)} into {described(target)}, whose inner tensors are others. Write "
         f"the case `{op.name}` in `__tensor_dispatch__`, or write to the inner tensors."
     )
+
+
+def _fits(pair: tuple[Any, Any]) -> bool:
+    old, new = (x._layout.size for x in pair)
+    return len(new) <= len(old) and all(n in (1, o) for n, o in zip(reversed(new), reversed(old), strict=False))
 
 
 def described(value: object) -> str:

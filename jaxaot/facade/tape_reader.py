@@ -23,6 +23,7 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.tape.engine import nodes_in_order
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
+from jaxaot.tape.together import Together
 
 Roots = Sequence[tuple[Edge, Any]]
 _NUMBERS = (int, float, complex, np.number)
@@ -139,6 +140,7 @@ class _Reader:
         self.world = tape.world = types.SimpleNamespace(functions=[], contexts=[], packed=[])
         self._number = {node: i for i, node in enumerate(tape.nodes)}
         self._places: dict[int, int] = {}
+        self._groups: dict[int, int] = {}
 
     def read(self) -> None:
         tape = self.tape
@@ -172,7 +174,8 @@ class _Reader:
             self.world.functions.append(backward)
             self.world.contexts.append(context)
         held = self._held(node) if node.holds_residuals else ()
-        return kind, cache_key, node.n_outputs, tuple(map(self._edge, node.edges)), hooks, held
+        together = tuple(self._together(group) for group in node.together if group)
+        return kind, cache_key, node.n_outputs, tuple(map(self._edge, node.edges)), hooks, together, held
 
     def _functions(self, functions: Iterable[Any]) -> int:
         before = len(self.world.functions)
@@ -199,6 +202,15 @@ class _Reader:
                 kept.append(index)
         counts = tuple((index, self._functions(group.values())) for index, group in hooks.tensor.items())
         return tuple(kept), counts, self._functions(hooks.pre.values()), self._functions(hooks.post.values())
+
+    def _together(self, group: Together) -> Any:
+        """Notes hooks on the gradients of several tensors, and returns their form; the second time, their number."""
+        if id(group) in self._groups:
+            return self._groups[id(group)]
+        self._groups[id(group)] = len(self._groups)
+        self.world.contexts.append({"owner": group.owner if group.accumulated else None, "kept": group.pack.kept})
+        counts = self._functions(group.hooks.values()), self._functions(group.accumulated.values())
+        return tuple(map(self._edge, group.edges())), group.pack.form, *counts
 
     def _held(self, node: Node) -> Any:
         """Takes what a node holds apart, and returns its form."""

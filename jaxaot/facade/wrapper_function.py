@@ -12,24 +12,22 @@ from typing import Any, NamedTuple
 from jaxaot.errors import FunctionResultError
 from jaxaot.facade.subclass import is_wrapper, leaves_of, shell_of
 from jaxaot.facade.wrapper_gradients import carried, pairs_with
-from jaxaot.facade.wrapper_hooks import packing
+from jaxaot.facade.wrapper_hooks import Packing
 
 
 class _Part(NamedTuple):
     """Where the inner tensors of a value are among those of all.
 
     Attributes:
-      is_wrapper: Whether it has any.
       shell: Puts it together of other ones.
-      pack: Puts its gradient together of those of inner tensors.
+      pack: Puts its gradient together of those of inner tensors; None of anything that is no wrapper.
       start: Where they begin.
       size: How many there are: 1 of anything that is no wrapper.
       places: Which of them carry gradients.
     """
 
-    is_wrapper: bool
     shell: Callable[[Iterator[Any]], Any]
-    pack: Callable[[Sequence[Any]], Any]
+    pack: Packing | None
     start: int
     size: int
     places: list[int]
@@ -56,10 +54,20 @@ class Opened:
             leaves = list(leaves_of(value)) if is_one else [value]
             flowing = {id(leaf) for leaf in carried(value)} if is_one else ()
             places = [i for i, leaf in enumerate(leaves) if id(leaf) in flowing]
-            pack = packing(value) if is_one else _first
-            self._parts.append(_Part(is_one, shell_of(value), pack, len(self.flat), len(leaves), places))
+            pack = Packing(value) if is_one else None
+            self._parts.append(_Part(shell_of(value), pack, len(self.flat), len(leaves), places))
             self.flat += leaves
-        self.has_wrappers = any(part.is_wrapper for part in self._parts)
+        self.has_wrappers = any(part.pack is not None for part in self._parts)
+
+    @property
+    def form(self) -> Any:
+        """What tells it from other values, but for inner tensors: hashable."""
+        return tuple(None if part.pack is None else part.pack.form for part in self._parts)
+
+    @property
+    def kept(self) -> list[Any]:
+        """The inner tensors that gradients of the values hold."""
+        return [tensor for part in self._parts if part.pack is not None for tensor in part.pack.kept]
 
     def of_each(self, flat: Sequence[Any]) -> list[list[Any]]:
         """Returns what belongs to each value."""
@@ -90,7 +98,11 @@ class Opened:
         """Returns gradients of the values: None of a wrapper if there is none of any inner tensor."""
         found = []
         for part in self._parts:
-            given = [part.of(flat)[place] for place in part.places] if part.is_wrapper else part.of(flat)
+            given = part.of(flat)
+            if part.pack is None:
+                found += given
+                continue
+            given = [given[place] for place in part.places]
             found.append(None if all(g is None for g in given) else part.pack(given))
         return found
 
@@ -108,7 +120,7 @@ class Opened:
             )
         flat: list[Any] = []
         for part, gradient in zip(self._parts, given, strict=False):
-            if not part.is_wrapper:
+            if part.pack is None:
                 flat.append(gradient)
                 continue
             found = [None] * part.size
@@ -118,10 +130,6 @@ class Opened:
                     found[place] = inner
             flat += found
         return tuple(flat)
-
-
-def _first(gradients: Sequence[Any]) -> Any:
-    return gradients[0]
 
 
 class OpenedCall:
@@ -165,9 +173,9 @@ class OpenedCall:
         return self.arguments.opened(found, said) if self.arguments.has_wrappers else found
 
     @property
-    def has_wrappers(self) -> bool:
-        """Whether there are any among the arguments or the results, once the forward has run."""
-        return self.arguments.has_wrappers or (self._results is not None and self._results.has_wrappers)
+    def opened(self) -> list[Opened]:
+        """Its arguments, and once its forward has run, its results."""
+        return [self.arguments] if self._results is None else [self.arguments, self._results]
 
     def push(self, push: Callable[..., Any]) -> Callable[..., Any]:
         """Returns a `jvp` of inner tensors."""
@@ -205,6 +213,11 @@ class OpenedBackward:
         return self._call.pull(self.users, ctx, cotangents)
 
     @property
-    def has_wrappers(self) -> bool:
-        """Whether it is of anything but tensors that are no wrappers."""
-        return self._call.has_wrappers
+    def form(self) -> Any:
+        """What tells it from that of a call with other wrappers: hashable."""
+        return tuple(opened.form for opened in self._call.opened)
+
+    @property
+    def kept(self) -> list[Any]:
+        """The inner tensors that the gradients hold which it takes and returns."""
+        return [tensor for opened in self._call.opened for tensor in opened.kept]

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from jaxaot.errors import AutogradError, SubclassError
 from jaxaot.facade.hooks import NEEDS_GRADIENT, call_on_leaf, get_gradient_edge, leaf_hooks, let_through, wrap_gradient
-from jaxaot.facade.subclass import carrying, is_wrapper, put_together, take_apart
+from jaxaot.facade.subclass import carrying, form_of, is_wrapper, put_together, take_apart
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.wrapper_gradients import carried, pairs_with
 from jaxaot.tape.hooks import RemovableHandle
@@ -51,7 +51,7 @@ def _group_of(wrapper: Tensor) -> Together:
     if not tensors:
         raise AutogradError(NEEDS_GRADIENT)
     _check_apart(wrapper, [get_gradient_edge(leaf).node for leaf in tensors])
-    group = Together([_edge_of(leaf) for leaf in leaves], packing(wrapper), wrapper)
+    group = Together([_edge_of(leaf) for leaf in leaves], Packing(wrapper), wrapper)
     for leaf in tensors:
         holder: Any = leaf_hooks(leaf) if leaf.is_leaf else get_gradient_edge(leaf).node._own_hooks()
         if group not in holder.together:  # several inner tensors may come from one node
@@ -89,32 +89,51 @@ def _check_apart(wrapper: Tensor, nodes: Sequence[Node]) -> None:
                 pending.append(edge.node)
 
 
-def packing(wrapper: Tensor) -> Callable[[Sequence[Any]], Any]:
-    """Returns what makes a gradient of a wrapper's kind of those of its inner tensors, without keeping their values."""
-    fill = _filling(wrapper)
-    return lambda gradients: fill(iter(gradients))
+class Packing:
+    """Makes a gradient of a wrapper's kind of those of its inner tensors, and keeps no values of these.
 
+    Attributes:
+      form: What tells it from that of another wrapper; hashable.
+      kept: The inner tensors that carry no gradients: each gradient holds them.
+    """
 
-def _filling(value: Any) -> Callable[[Iterator[Any]], Any]:
-    if not is_wrapper(value):
-        layout = value._layout
+    __slots__ = ("_fill", "form", "kept")
 
-        def fill(gradients: Iterator[Any]) -> Any:
-            gradient = next(gradients)
-            return wrap_array(jnp.zeros(layout.size, layout.dtype)) if gradient is None else wrap_gradient(gradient)
+    def __init__(self, wrapper: Tensor):
+        """Takes note of what a wrapper is made of.
 
-        return fill
-    inner, frame = take_apart(value)
-    names, cls = carrying(value), type(value)
-    if hasattr(cls, "__tensor_is_plain__"):
-        return _filling(inner[0])  # a gradient is a plain tensor, as the `.grad` of such a tensor is
-    parts = [_filling(x) if name in names else _kept(x) for name, x in zip(frame.names, inner, strict=True)]
-    return lambda gradients: put_together(cls, frame, [part(gradients) for part in parts])
+        Args:
+          wrapper: The wrapper.
+        """
+        self.form = form_of(wrapper)
+        self.kept: list[Tensor] = []
+        self._fill = self._filling(wrapper)
 
+    def __call__(self, gradients: Sequence[Any]) -> Any:
+        return self._fill(iter(gradients))
 
-def _kept(value: Tensor) -> Callable[[Iterator[Any]], Any]:
-    held = value.detach()
-    return lambda gradients: held
+    def _filling(self, value: Any) -> Callable[[Iterator[Any]], Any]:
+        if not is_wrapper(value):
+            layout = value._layout
+
+            def fill(gradients: Iterator[Any]) -> Any:
+                gradient = next(gradients)
+                return wrap_array(jnp.zeros(layout.size, layout.dtype)) if gradient is None else wrap_gradient(gradient)
+
+            return fill
+        inner, frame = take_apart(value)
+        names, cls = carrying(value), type(value)
+        if hasattr(cls, "__tensor_is_plain__"):
+            return self._filling(inner[0])  # a gradient is a plain tensor, as the `.grad` of such a tensor is
+        parts = [
+            self._filling(x) if name in names else self._keeping(x) for name, x in zip(frame.names, inner, strict=True)
+        ]
+        return lambda gradients: put_together(cls, frame, [part(gradients) for part in parts])
+
+    def _keeping(self, value: Tensor) -> Callable[[Iterator[Any]], Any]:
+        held = value.detach()
+        self.kept.append(held)
+        return lambda gradients: held
 
 
 def call_together(group: Together, gradients: list[Any] | None) -> Any:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from jaxaot.facade.subclass import Op, carry_out
+from jaxaot.facade.subclass import Op, carry_out, is_wrapper
 from jaxaot.facade.tensor import Tensor
 from jaxaot.views.chain import (
     AsComplex,
@@ -45,6 +45,9 @@ def through_wrapper(make_view: Callable[..., Any], parent: Tensor, steps: ViewCh
       steps: The steps.
     """
     for step in steps:
+        if not is_wrapper(parent):  # a class made a plain tensor of the step before
+            parent = make_view(parent, step)
+            continue
         kind = type(step)
         fields = tuple(getattr(step, field.name) for field in dataclasses.fields(step))  # type: ignore[arg-type]
         if kind not in _ops:

@@ -5,23 +5,58 @@ Both are plain tensors that are marked as such. Operations on them make plain te
 
 from __future__ import annotations
 
+import functools
+import types
 from typing import TYPE_CHECKING, Any
+
+import jax
 
 from jaxaot.errors import TensorTypeError
 from jaxaot.facade.create import as_tensor
 from jaxaot.facade.methods import FUNCTIONS
+from jaxaot.facade.plain_subclass import plain_of
+from jaxaot.facade.subclass import Op
 from jaxaot.facade.tensor import Tensor
 
 _empty = FUNCTIONS[""]["empty"]
 
 
 class _Marked(type):
-    """The class of `Parameter` and `Buffer`: their instances are the tensors that are marked so."""
+    """The class of `Parameter` and `Buffer`: their instances are the tensors that are marked so.
+
+    A class that derives from one of them is a subclass of Tensor, whose instances are marked.
+    """
 
     marks: tuple[str, ...] = ()
 
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+        if not any(isinstance(base, cls) for base in bases):
+            return super().__new__(cls, name, bases, namespace)
+        own = tuple(_own_base(base) if isinstance(base, cls) else base for base in bases)
+        return types.new_class(name, own, exec_body=lambda body: body.update(namespace))
+
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor) and getattr(instance, "_mark", None) in cls.marks
+
+
+@functools.cache
+def _own_base(marked: Any) -> type[Tensor]:
+    """Returns what classes derive from that are derived from `Parameter` or `Buffer`: ops of it make plain tensors."""
+
+    class Own(Tensor):
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+            tensor = marked(*args, **kwargs)
+            made = object.__new__(cls)
+            made.__dict__["plain"], made._mark = plain_of(tensor), tensor._mark
+            return made
+
+    def dispatch(cls: type, op: Op, types: Any, args: Any, kwargs: Any) -> Any:
+        open_one = lambda value: vars(value)["plain"] if isinstance(value, Own) else value
+        opened, named = jax.tree.map(open_one, (args, kwargs), is_leaf=lambda value: isinstance(value, Tensor))
+        return op(*opened, **named)
+
+    Own.__tensor_dispatch__ = classmethod(dispatch)
+    return Own
 
 
 def _marked(data: Any, requires_grad: bool, mark: str) -> Tensor:

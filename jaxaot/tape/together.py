@@ -23,13 +23,14 @@ class Together:
     Attributes:
       hooks: Called with all gradients as soon as they are there.
       accumulated: Of leaves: called once all have been added to.
-      pack: Takes a list of gradients, None where there is none, to what hooks are shown.
+      pack: Takes a list of gradients, None where there is none, to what hooks are shown. Its `form` tells it from
+        others, and its `kept` are tensors that it shows besides.
       owner: What hooks in `accumulated` are called with.
     """
 
     __slots__ = ("_edges", "accumulated", "hooks", "owner", "pack")
 
-    def __init__(self, edges: Sequence[Callable[[], Edge | None]], pack: Callable[[Sequence[Any]], Any], owner: Any):
+    def __init__(self, edges: Sequence[Callable[[], Edge | None]], pack: Any, owner: Any):
         """Begins without hooks.
 
         Args:

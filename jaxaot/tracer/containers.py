@@ -34,6 +34,15 @@ def is_plain(value: object) -> bool:
     return isinstance(value, (np.generic, *PLAIN))
 
 
+def is_hashable(value: object) -> bool:
+    """Returns whether a value has a hash."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 @immutable
 class Items:
     """What is guarded of a container.

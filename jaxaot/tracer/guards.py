@@ -35,6 +35,7 @@ import numpy as np
 from jaxaot.facade.assumed import is_assumed_constant
 from jaxaot.facade.cells import array_content, attributes_of, is_leaf
 from jaxaot.facade.generator import default_generator
+from jaxaot.facade.plain_subclass import attributes_aside
 from jaxaot.facade.subclass import frame_of, is_wrapper, take_apart
 from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.guards import (
@@ -55,13 +56,14 @@ from jaxaot.plan.guards import (
 )
 from jaxaot.plan.members import READINGS, AreDistinct, HasMethods, HasReading, HidesNone, Member
 from jaxaot.plan.paths import UNSET, Path, function_behind
-from jaxaot.tracer.containers import CONSTANT, PLAIN, check_size, guard_items, is_plain, set_guards
+from jaxaot.tracer.containers import CONSTANT, PLAIN, check_size, guard_items, is_hashable, is_plain, set_guards
 from jaxaot.tracer.names import Named, code_names, hoped_variables, is_installed, package_of, variables_of
 from jaxaot.tracer.paths import (
     BUILTIN,
     MAPPINGS,
     SEQUENCES,
     held_by,
+    is_containers,
     is_foreign,
     is_foreign_class,
     member_keys,
@@ -263,6 +265,8 @@ class _Walk:
         elif isinstance(value, (list, tuple)):
             for i, child in enumerate(value):
                 self._argument((*path, ("item", i)), child)
+        elif is_wrapper(value):
+            self._aside(path, value)
         elif isinstance(value, (Tensor, jax.Array, np.ndarray, jax.ShapeDtypeStruct, *PLAIN, *CONSTANT)):
             return
         elif _is_compared(value) or not (is_leaf(value) or jax.tree_util.all_leaves([value])):  # its fields are leaves
@@ -325,6 +329,9 @@ class _Walk:
             return
         if isinstance(value, Tensor):
             self._tensor(path, value)
+        elif is_containers(value):
+            self._child((*path, ("attr", "__name__")), value.__name__)
+            self._child((*path, ("attr", "__self__")), value.__self__)
         elif isinstance(value, CONSTANT):
             self._guard(path, IsObject(value))
         elif isinstance(value, (np.generic, *PLAIN)):
@@ -420,6 +427,11 @@ class _Walk:
         self._guard(path, IsMadeAs(frame, frame_of))
         for name, child in zip(frame.names, inner, strict=True):
             self._child((*path, ("attr", name)), child)
+        self._aside(path, value)
+
+    def _aside(self, path: Path, value: Any) -> None:
+        for name, child in attributes_aside(value):
+            self._child((*path, ("attr", name)), child)
 
     def _weak(self, path: Path, value: object) -> None:
         if isinstance(value, (list, dict, set)):
@@ -504,7 +516,7 @@ class _Walk:
         elif isinstance(value, weakref.ReferenceType):
             self._guard(path, HasType(cls))
             self._child((*path, ("referent", None)), value())
-        elif cls.__eq__ is not object.__eq__ and _has_hash(value):
+        elif cls.__eq__ is not object.__eq__ and is_hashable(value):
             self._guard(path, EqualTo(value))
             self._code_in(path, value)
         elif callable(value) or package_of(cls.__module__) in sys.stdlib_module_names:
@@ -635,11 +647,3 @@ def _can_be_hidden(cls: type, name: str) -> bool:
     member = inspect.getattr_static(cls, name, None)
     kind = type(member)
     return hasattr(kind, "__get__") and not hasattr(kind, "__set__")
-
-
-def _has_hash(value: object) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

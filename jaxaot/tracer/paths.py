@@ -122,6 +122,8 @@ def children(value: object, names: set[str]) -> Iterator[tuple[Path, Any, bool]]
     elif isinstance(value, types.MethodType):
         yield (("attr", "__self__"),), value.__self__, False
         yield (("attr", "__func__"),), value.__func__, False
+    elif is_containers(value):
+        yield (("attr", "__self__"),), value.__self__, False
     elif isinstance(value, functools.partial):
         yield (("attr", "args"),), value.args, False
         yield (("attr", "keywords"),), value.keywords, False
@@ -153,6 +155,11 @@ def children(value: object, names: set[str]) -> Iterator[tuple[Path, Any, bool]]
         yield from record_children(value)
     elif str(type(value).__module__).split(".")[0] not in _DEAD_ENDS or isinstance(value, threading.local):
         yield from _attribute_children(value)
+
+
+def is_containers(value: object) -> bool:
+    """Returns whether a value is a method of a container of Python, such as `results.append`."""
+    return isinstance(value, types.BuiltinMethodType) and type(value.__self__) in (*BUILTIN, set)
 
 
 def is_record(value: object) -> bool:

@@ -36,7 +36,7 @@ from jaxaot.plan.guards import EqualTo, HasAttributes, HasType, IsAlsoAt, Python
 from jaxaot.plan.paths import Path, path_text
 from jaxaot.plan.places import CellInput, LeafInput
 from jaxaot.plan.world import CellWrite, MetadataWrite, WorldWrite
-from jaxaot.tracer.containers import CONSTANT, guard_items
+from jaxaot.tracer.containers import CONSTANT, guard_items, is_hashable
 from jaxaot.tracer.paths import BUILTIN, LEAVES, LIMIT, children
 from jaxaot.tracer.recipes import is_plain_tuple
 from jaxaot.tracer.world import Give, World
@@ -192,7 +192,7 @@ class Survey:
             self.values.append((path, value))
             self._later.append((path, value))
             return True
-        if is_object(value) or not _is_hashable(value):
+        if is_object(value) or not is_hashable(value):
             if has_attributes(value) and not is_of_library(type(value).__module__):
                 return False
             self.values.append((path, value))
@@ -200,14 +200,6 @@ class Survey:
             return True
         self.guards.append(PythonGuard(path, EqualTo(value)))
         return True
-
-
-def _is_hashable(value: object) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
 
 
 def leaf_input(value: object) -> LeafInput:

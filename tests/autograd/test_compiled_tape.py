@@ -32,6 +32,14 @@ class Other(Scaled):
     pass
 
 
+class Writing(Scaled):
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        x.mul_(0.5)
+        return grad * x, None
+
+
 def steps(program, *, compiler=None, n=N_STEPS, zero=True):
     """Runs a program some times; returns all gradients and what else it returned."""
     ja.manual_seed(0)
@@ -91,6 +99,17 @@ def function(w, x, backward, memory):
     backward(Scaled.apply(x @ w, 2.0).sum())
 
 
+def function_that_saved_what_lives(w, x, backward, memory):
+    y = x @ w
+    backward((Scaled.apply(y, 2.0) * y).sum())
+
+
+def function_that_writes_what_it_saved(w, x, backward, memory):
+    y = x @ w
+    backward(Writing.apply(y, 2.0).sum())
+    return [y.detach().numpy()]
+
+
 def compiled_call(w, x, backward, memory):
     fn = memory.setdefault("fn", ja.compile(lambda w, x: (x @ w).tanh()))
     backward((fn(w, x) * fn(w, x * 2)).sum())
@@ -127,7 +146,8 @@ def several_roots(w, x, backward, memory):
     backward(y.sin().sum(), inputs=[w])
 
 
-PROGRAMS = [tensor_hook, hook_that_writes_a_tensor, hook_that_draws, retained, function, compiled_call, packed,
+PROGRAMS = [tensor_hook, hook_that_writes_a_tensor, hook_that_draws, retained, function,
+            function_that_saved_what_lives, function_that_writes_what_it_saved, compiled_call, packed,
             checkpointed, views_and_writes, written_since, several_roots]  # fmt: skip
 
 

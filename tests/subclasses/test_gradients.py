@@ -227,6 +227,55 @@ def test_a_function_that_returns_gradients_of_another_kind(run):
         run(lambda x: Wrong.apply(x, 3))(x).sum().backward()
 
 
+class Masked(TwoTensor):
+    """A tensor and a mask, which carries no gradients."""
+
+    __tensor_gradients__ = ("a",)
+
+
+class Swapped(ja.autograd.Function):
+    """Its backward uses the mask of the gradient, and that of what was saved."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return Masked(gradient.a * gradient.b * x.b, x.b)
+
+
+def test_compiled_backwards_of_functions_and_hooks_of_wrappers():
+    compiler = ja.autograd.TapeCompiler()
+
+    def gradients(factor, backward):
+        x = pair(3, requires_grad=True)
+        m = Masked(ja.randn(3), ja.randn(3)).requires_grad_()
+        y = Cube.apply(x * 2, 2)
+        if factor:
+            y.register_hook(lambda g: g * factor)
+            x.register_hook(lambda g: g + factor)
+            x.register_post_accumulate_grad_hook(lambda p: (p.grad.mul_(3), None)[1])
+            m.register_hook(lambda g: g * g.b)
+        backward(y.sum().a + y.sum().b + Swapped.apply(m * 1).a.sum())
+        return x.grad.a, x.grad.b, m.grad.a
+
+    def by_program(loss):
+        with ja.compiled_autograd(compiler):
+            loss.backward()
+
+    for factor in (None, 2.0, 3.0, None, 2.0):
+        found = []
+        for backward in (by_program, lambda loss: loss.backward()):
+            ja.manual_seed(0)
+            found.append(gradients(factor, backward))
+        for got, expected in zip(*found, strict=True):
+            assert_same(got, expected)
+    assert compiler.cache_info().hits
+
+
 # -- forward mode and checks -------------------------------------------------------------------------------------------
 
 

@@ -137,3 +137,71 @@ def test_a_function_is_asked_first():
     assert pair.sin() == "sinned"
     assert type(pair * 2) is Above
     assert (pair.cos() + pair).b.tolist() == [1.0, 1.0]
+
+
+class Config:
+    """Holds a number."""
+
+    def __init__(self, k):
+        self.k = k
+
+
+def test_attributes_hold_anything():
+    fn = ja.compile(lambda x: x * x.meta["k"] + x.config.k + x.other)
+
+    def make(k, config):
+        x = Labelled([1.0, 2.0])
+        x.meta, x.config, x.other = {"k": k}, config, ja.full((2,), 10 * k)
+        return x
+
+    config = Config(1)
+    for k in (1.0, 2.0, 1.0):
+        assert fn(make(k, config)).tolist() == [11 * k + 1, 12 * k + 1]
+    assert fn.cache_info()[:2] == (1, 2)
+    config.k = 5
+    x = make(1.0, config)
+    assert fn(x).tolist() == [16.0, 17.0]
+    x.meta["k"] = 3.0
+    assert fn(x).tolist() == [18.0, 21.0]
+    x.requires_grad_()
+    (x * x).sum().backward()
+    x.register_hook(lambda g: g)
+    assert x.grad.tolist() == [2.0, 4.0]
+    made = copy.deepcopy(x)
+    made.meta["k"] = 7.0
+    made.other.zero_()
+    assert (x.meta["k"], x.other.tolist()) == (3.0, [10.0, 10.0])
+    assert pickle.loads(pickle.dumps(x)).meta == {"k": 3.0}
+
+
+class Tagged(ja.nn.Parameter):
+    """A parameter with a tag."""
+
+    def __new__(cls, data, tag="none"):
+        made = super().__new__(cls, data)
+        made.tag = tag
+        return made
+
+
+class Bare(ja.nn.Parameter):
+    """Another one."""
+
+
+def test_a_class_of_parameters():
+    layer = ja.nn.Linear(3, 2)
+    layer.weight = Tagged(ja.ones(2, 3), tag="x")
+    assert isinstance(layer.weight, ja.nn.Parameter) and not isinstance(Bare(ja.ones(1)), Tagged)
+    assert [type(t) for t in (layer.weight * 2, layer.weight[0], layer.weight.detach())] == [ja.Tensor] * 3
+    optimizer = ja.optim.SGD(layer.parameters(), lr=1.0)
+
+    @ja.compile
+    def step(x):
+        optimizer.zero_grad()
+        layer(x).sum().backward()
+        optimizer.step()
+
+    step(ja.ones(1, 3)), step(ja.ones(1, 3))
+    for weight in (layer.weight, copy.deepcopy(layer).weight, pickle.loads(pickle.dumps(layer.weight))):
+        assert (type(weight), weight.tag, weight.requires_grad) == (Tagged, "x", True)
+        assert isinstance(weight, ja.nn.Parameter)
+        assert weight.tolist() == [[-1.0] * 3] * 2

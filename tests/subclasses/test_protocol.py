@@ -150,6 +150,53 @@ def test_a_write_into_another_kind_is_refused():
         ja.zeros(3).add_(pair(3))
 
 
+def test_a_write_that_fails_writes_nothing():
+    x = TwoTensor(ja.ones(3), ja.ones(3, requires_grad=True))
+    for write in (lambda: x.add_(1), lambda: x.copy_(pair(3)), lambda: ja.compile(lambda t: t.mul_(2))(x)):
+        with pytest.raises(errors.LeafWriteError):
+            write()
+    assert x.a.tolist() == [1.0] * 3
+    uneven = Uneven(ja.ones(3), ja.ones(3))
+    with pytest.raises(errors.ShapeMismatchError):
+        uneven.copy_(Uneven(ja.zeros(3), ja.zeros(2)))
+    assert uneven.a.tolist() == [1.0] * 3
+
+
+class Uneven(TwoTensor):
+    """Inner tensors may have different sizes."""
+
+    @staticmethod
+    def __new__(cls, a, b):
+        return ja.Tensor._make_wrapper_subclass(cls, a.shape, dtype=a.dtype)
+
+    @classmethod
+    def __tensor_dispatch__(cls, op, types, args, kwargs):
+        return NotImplemented
+
+
+def test_a_class_that_forgets_to_return():
+    class Forgets(TwoTensor):
+        @classmethod
+        def __tensor_dispatch__(cls, op, types, args, kwargs):
+            if op.name == "mul":
+                return super().__tensor_dispatch__(op, types, args, kwargs)
+
+    x = Forgets(ja.ones(3), ja.ones(3))
+    for use in (lambda: x + 1, lambda: x.add_(1), lambda: x[0], lambda: ja.compile(lambda t: t * 2 + 1)(x)):
+        with pytest.raises(errors.SubclassError, match=r"returned None for `[a-z_]*`"):
+            use()
+    assert x.a.tolist() == [1.0] * 3
+
+
+def test_a_view_that_is_a_plain_tensor():
+    class Plainly(TwoTensor):
+        @classmethod
+        def __tensor_dispatch__(cls, op, types, args, kwargs):
+            return op(args[0].a, *args[1:], **kwargs)
+
+    assert Plainly(ja.ones(2, 3), ja.ones(2, 3))[0, 1:].t().shape == (2,)
+
+
 def test_who_is_asked_first():
     x, y = Scaled(ja.ones(3)), Louder(ja.ones(3))
     assert x * y == "mul of Louder, Scaled"  # the one that derives from the other
@@ -398,6 +445,7 @@ def broken(**members):
         ({"__tensor_flatten__": lambda self: (["values"], [1])}, "not hashable"),
         ({"__tensor_flatten__": lambda self: ["values"]}, "returns the names of the inner tensors"),
         ({"__tensor_flatten__": lambda self: ([], None)}, "names no inner tensors"),
+        ({"__tensor_flatten__": lambda self: (["values", "values"], None)}, "names of the inner tensors, each once"),
         ({"__tensor_unflatten__": staticmethod(lambda inner, *_: inner["values"])}, "returned a `Tensor`"),
         (
             {

@@ -704,3 +704,14 @@ def test_many_objects_that_are_written_to_are_told_apart_at_once():
     assert compiled.cache_info().misses == 1
     states[1] = states[0]
     assert compiled(ja.ones(2)).tolist() == [5.0, 5.0]
+
+
+def test_methods_of_containers_write_at_each_call():
+    seen, other, table = [], [], {}
+    put, keep = seen.append, table.setdefault
+    fn = ja.compile(lambda x, also: (put(x * 2), also(x.sum()), keep("last", x), x + 1)[-1])
+    for n in range(3):
+        fn(ja.full((2,), float(n)), other.append)
+    assert [x.tolist() for x in seen] == [[0.0, 0.0], [2.0, 2.0], [4.0, 4.0]]
+    assert [x.item() for x in other] == [0.0, 2.0, 4.0]
+    assert table["last"].tolist() == [0.0, 0.0]
