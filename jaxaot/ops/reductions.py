@@ -512,8 +512,9 @@ def _running_logsumexp(value: Array, axis: int) -> Array:
         return lax.cumlogsumexp(value, axis=axis)
     constant = lax.stop_gradient(value)
     total = lax.cumlogsumexp(constant, axis=axis)
-    slope = jnp.where(jnp.isinf(constant) & (constant == total), jnp.nan, jnp.where(total == jnp.inf, 0, 1))
-    return lax.cumlogsumexp(with_slope(value, value * slope.astype(value.dtype)), axis=axis)
+    slope = jnp.where(jnp.isinf(constant) & (constant == total), jnp.nan, 1)
+    sums = lax.cumlogsumexp(with_slope(value, value * slope.astype(value.dtype)), axis=axis)
+    return jnp.where(total == jnp.inf, total, sums)  # which is flat in what is finite, before it too
 
 
 def _running_extreme(value: Array, axis: int, better: Callable[..., Any]) -> tuple[Array, Array]:
