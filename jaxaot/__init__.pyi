@@ -175,6 +175,8 @@ int = _np.int32
 long = _np.int64
 complex64 = _np.complex64
 complex128 = _np.complex128
+cfloat = _np.complex64
+cdouble = _np.complex128
 float8_e4m3fn: Any
 float8_e5m2: Any
 inf: _float

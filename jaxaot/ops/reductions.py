@@ -443,6 +443,8 @@ def norm(self, p, dim, keepdim, dtype):
     self = _need_inexact("norm", self, dtype)
     if p == "nuc":
         return jnp.sum(jnp.linalg.svd(self, compute_uv=False), axis=-1, keepdims=keepdim)
+    if isinstance(p, str) and p != "fro":
+        raise ArgumentError(f"norm: `p` is a number, 'fro' or 'nuc', and {p!r} was given.")
     order = 2.0 if p in (None, "fro") else float(p)
     return vector_norm_values(self, order, normalize_dims(dim, self.ndim), keepdim)
 
