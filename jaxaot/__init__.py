@@ -164,6 +164,7 @@ uint8, int8, int16, int32, int64 = _np.uint8, _np.int8, _np.int16, _np.int32, _n
 float16, bfloat16, float32, float64 = _np.float16, _jnp.bfloat16, _np.float32, _np.float64
 half, float, double, short, int, long = float16, float32, float64, int16, int32, int64
 complex64, complex128 = _np.complex64, _np.complex128
+cfloat, cdouble = complex64, complex128
 float8_e4m3fn, float8_e5m2 = _jnp.float8_e4m3fn, _jnp.float8_e5m2
 inf, nan, pi, e = _np.inf, _np.nan, _np.pi, _np.e
 newaxis = None

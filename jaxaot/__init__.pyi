@@ -175,6 +175,8 @@ int = _np.int32
 long = _np.int64
 complex64 = _np.complex64
 complex128 = _np.complex128
+cfloat = _np.complex64
+cdouble = _np.complex128
 float8_e4m3fn: Any
 float8_e5m2: Any
 inf: _float
@@ -5203,6 +5205,48 @@ def linspace(
     The result has memory of its own.
 
     See `torch.linspace`.
+    """
+
+def lobpcg(
+    A: Operand,
+    k: _int | None = None,
+    B: Operand | None = None,
+    X: Operand | None = None,
+    n: _int | None = None,
+    iK: Operand | None = None,
+    niter: _int | None = None,
+    tol: _float | None = None,
+    largest: _bool | None = None,
+    method: _str | None = None,
+    tracker: Any = None,
+    ortho_iparams: Any = None,
+    ortho_fparams: Any = None,
+    ortho_bparams: Any = None,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Returns the `k` largest or smallest eigenvalues of a symmetric matrix, and their vectors, by `eigh`.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      k: How many; or which one, counted from 1.
+      B: The right-hand sides, a matrix or a batch of matrices.
+      X:
+      n: A number: how often, which power, or which degree.
+      iK:
+      niter: How many rounds of iteration.
+      tol: The least singular value that counts.
+      largest: Whether the greatest are meant rather than the least.
+      method:
+      tracker:
+      ortho_iparams:
+      ortho_fparams:
+      ortho_bparams:
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.lobpcg`.
     """
 
 def log(input: Operand, *, out: Tensor | None = None) -> Tensor:

@@ -48,6 +48,21 @@ CASES = {
     "an array to fill": (lambda: ja.nn.init.ones_(np.ones(3)), r"`ones_` writes into .* a numpy\.ndarray.*layer\.wei"),
     "a norm as text": (lambda: ja.nn.utils.clip_grad_norm_([], "1"), r"`max_norm` is a number, and '1'.*`max_norm=1"),
     "a bound as text": (lambda: ja.nn.utils.clip_grad_value_([], "1"), r"`clip_value` is a number, and '1'"),
+    "a word as a dim": (lambda: ja.ones(3).flatten("x"), r"`dim` is an int, and 'x' was given"),
+    "a word as a length": (lambda: ja.ones(3).narrow(0, 0, "x"), r"`length` is an int, and 'x' was given"),
+    "a word as sizes": (lambda: ja.ones(3).unflatten(0, "x"), r"A shape is made of ints, and this is \('x',\)"),
+    "a letter as a dtype": (lambda: ja.ones(3).view("a"), r"`'a'` is not a dtype"),
+    "a number among tensors": (
+        lambda: ja.cat([ja.ones(3), 3]),
+        r"\(at position 1\).*nor can a number; write `ja\.stack`",
+    ),
+    "a number as a line": (lambda: ja.meshgrid(3), r"expected Tensor as element 0, but got int"),
+    "a word as dims": (
+        lambda: ja.tensordot(ja.ones(3), ja.ones(3), "x"),
+        r"an int or a pair of lists of dims, and 'x'",
+    ),
+    "a word as a norm": (lambda: ja.ones(3).norm("x"), r"a number, 'fro' or 'nuc', and 'x' was given"),
+    "a word as a bound": (lambda: ja.linspace("x", 1, 3), r"linspace\(\): bounds are numbers, and 'x' was given"),
     "a fraction of steps": (
         lambda: ja.linspace(0, 1, steps=2.5),
         r"none of these arguments: int, int, steps=float\. Write one of:\n  linspace\(Any start, Any end, int steps",

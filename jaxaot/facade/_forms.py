@@ -2052,6 +2052,15 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
 FORMS["ee83639c5898cf3dab3780ec"] = ormqr
 
 
+def lobpcg(A, k=None, B=None, X=None, n=None, iK=None, niter=None, tol=None, largest=None, method=None, tracker=None, ortho_iparams=None, ortho_fparams=None, ortho_bparams=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, B, X, iK, ), (_static(k), _static(n), _static(niter), _static(tol), largest, method, _static(tracker), _static(ortho_iparams), _static(ortho_fparams), _static(ortho_bparams), ), out, None)
+    return _call(_spec, (A, B, X, iK, ), (_static(k), _static(n), _static(niter), _static(tol), largest, method, _static(tracker), _static(ortho_iparams), _static(ortho_fparams), _static(ortho_bparams), ), None)
+
+
+FORMS["61b18e0ecfca61d349ea6475"] = lobpcg
+
+
 def svd(input, some=True, compute_uv=True, *, out=None):
     if out is not None:
         return _call_out(_spec, (input, ), (some, compute_uv, ), out, None)

@@ -44,6 +44,8 @@ def as_dtype(dtype: DTypeLike | None) -> np.dtype | None:
         wanted = np.dtype(dtype)
     except TypeError as error:
         raise DtypeError(f"`{dtype!r}` is not a dtype; write for instance `ja.float32`.") from error
+    if wanted.kind in "SUOMm":  # text, objects and times, of which `np.dtype` has also names of one letter
+        raise DtypeError(f"`{dtype!r}` is not a dtype of tensors; write for instance `ja.float32`.")
     held = np.dtype(jax.dtypes.canonicalize_dtype(wanted))
     if held != wanted and wanted.name not in _warned:
         _warned.add(wanted.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
+from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError, TensorTypeError
 from jaxaot.facade import views
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.dims import broadcast_shapes
@@ -62,6 +62,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     lines = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else list(tensors)
     if not lines:
         raise ArgumentError("meshgrid expects a non-empty TensorList")
+    for i, line in enumerate(lines):
+        if not isinstance(line, Tensor):
+            raise TensorTypeError(f"meshgrid(): expected Tensor as element {i}, but got {type(line).__name__}")
     if indexing not in (None, "ij", "xy"):
         raise ArgumentError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     if any(x.ndim > 1 for x in lines):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from jaxaot._typing import Sizes
 from jaxaot.errors import ArgumentError, DimError, ShapeMismatchError
 from jaxaot.facade import views
 from jaxaot.facade.tensor import Tensor
+from jaxaot.ops.dims import as_int
 from jaxaot.ops.promotion import is_integral
 from jaxaot.views.chain import Select, Slice
 
@@ -28,14 +28,14 @@ def split(input: Tensor, split_size_or_sections: Sizes, dim: int = 0) -> tuple[T
     axis = views._axis(input, dim)
     n = input._layout.size[axis] if input.ndim else 1
     if isinstance(split_size_or_sections, (tuple, list)):
-        sizes = [operator.index(s) for s in split_size_or_sections]
+        sizes = [as_int(s, "split_size_or_sections") for s in split_size_or_sections]
         if sum(sizes) != n or any(s < 0 for s in sizes):
             raise ShapeMismatchError(
                 f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension "
                 f"{axis}), but got split_sizes={sizes}"
             )
     else:
-        size = operator.index(split_size_or_sections)
+        size = as_int(split_size_or_sections, "split_size_or_sections")
         if size < 0 or (size == 0 and n != 0):
             raise ShapeMismatchError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
         sizes = [min(size, n - start) for start in range(0, n, size)] if n else [0]
@@ -95,10 +95,10 @@ def tensor_split(
             )
         given = given.tolist()
     if isinstance(given, (tuple, list)):
-        return _at(input, [operator.index(i) for i in given], axis)
+        return _at(input, [as_int(i, "indices_or_sections") for i in given], axis)
     if given is None:
         raise ArgumentError("tensor_split() needs the number of pieces, or the indices between them.")
-    pieces = operator.index(given)
+    pieces = as_int(given, "indices_or_sections")
     if pieces <= 0:
         raise ArgumentError(f"number of sections must be larger than 0, got {pieces}")
     size, more = divmod(input._layout.size[axis], pieces)

@@ -28,7 +28,7 @@ from jaxaot.facade.nodes import ViewNode
 from jaxaot.facade.subclass import SUBCLASSES, asks_classes, carry_out, is_wrapper, named_op
 from jaxaot.facade.tensor import INFERENCE, UNRECORDED_IN, Tensor, wrap
 from jaxaot.facade.wrapper_views import through_wrapper
-from jaxaot.ops.dims import normalize_dim
+from jaxaot.ops.dims import as_int, normalize_dim
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
 from jaxaot.views.chain import (
@@ -147,7 +147,7 @@ def _axis(tensor: Tensor, dim: int, extra: int = 0) -> int:
 def _sizes(size: tuple[Any, ...]) -> tuple[int, ...]:
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = tuple(size[0])
-    if any(isinstance(n, str) for n in size):
+    if not all(hasattr(n, "__index__") for n in size):
         raise ArgumentError(f"A shape is made of ints, and this is {size}. Write for instance `x.reshape(2, -1)`.")
     return tuple(operator.index(n) for n in size)
 
@@ -186,7 +186,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     if input.ndim == 0:
         raise DimError("select() cannot be applied to a 0-dim tensor.")
     axis = _axis(input, dim)
-    index = operator.index(index)
+    index = as_int(index, "index")
     n = input._layout.size[axis]
     if not -n <= index < n:
         raise DimError(
@@ -221,7 +221,7 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     n = input._layout.size[axis]
     if isinstance(start, Tensor) and start.ndim:
         raise TensorTypeError(f"narrow(): start is a number or a 0-dim tensor, not one of shape {list(start.shape)}")
-    start, length = operator.index(start), operator.index(length)
+    start, length = as_int(start, "start"), as_int(length, "length")
     if length < 0:
         raise ShapeMismatchError("narrow(): length must be non-negative.")
     if not -n <= start <= n:
@@ -370,7 +370,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Returns one dim as several."""
     axis = _axis(input, dim)
     size = input._layout.size
-    return view(input, (*size[:axis], *_inferred(tuple(sizes), size[axis]), *size[axis + 1 :]))
+    return view(input, (*size[:axis], *_inferred(_sizes(tuple(sizes)), size[axis]), *size[axis + 1 :]))
 
 
 def permute(input: Tensor, *dims: object) -> Tensor:
@@ -480,7 +480,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     axis1, axis2 = _axis(input, dim1), _axis(input, dim2)
     if axis1 == axis2:
         raise ShapeMismatchError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    return make_view(input, Diagonal(operator.index(offset), axis1, axis2))
+    return make_view(input, Diagonal(as_int(offset, "offset"), axis1, axis2))
 
 
 def matrix_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:

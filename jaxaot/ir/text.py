@@ -12,7 +12,7 @@ says which line of the user's program it comes from::
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from jaxaot._jax import ClosedJaxpr, DropVar, Jaxpr, Literal, is_tracer
 from jaxaot._typing import Atom, Eqn, Var
 from jaxaot._util import format_bytes
 from jaxaot.ir.roles import Role
-from jaxaot.ir.walk import aval_bytes, short_aval, source_line
+from jaxaot.ir.walk import aval_bytes, opened, short_aval, source_line
 
 _MAX_PARAM_LENGTH = 60
 _HIDDEN_PARAMS = {"jvp", "jvp_jaxpr_fun", "fwd_jaxpr_thunk", "bwd", "num_consts", "symbolic_zeros", "sharding", "name"}
@@ -30,10 +30,10 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+|0x[0-9a-f]{6,}")
 
 
 class Names:
-    """The names of the variables of one graph, given out in order."""
+    """The names of the variables of one graph, given out in order: `%0`, `%1`, … if `stem` is `%`."""
 
-    def __init__(self, names: dict[Any, str] | None = None):
-        self._names = dict(names or {})
+    def __init__(self, names: dict[Any, str] | None = None, stem: str = "%"):
+        self._names, self._stem = dict(names or {}), stem
         self._count = 0
 
     def define(self, var: Var) -> str:
@@ -41,7 +41,7 @@ class Names:
         if isinstance(var, DropVar):
             return "_"
         if var not in self._names:
-            self._names[var] = f"%{self._count}"
+            self._names[var] = f"{self._stem}{self._count}"
             self._count += 1
         return self._names[var]
 
@@ -68,6 +68,8 @@ def format_eqn(eqn: Eqn, names: Names, source: bool = True) -> str:
 
 def format_params(eqn: Eqn) -> str:
     """Returns the parameters of an equation that say something, in brackets, or nothing."""
+    if (inside := opened(eqn)) is not None:
+        return f"[{inside[0]}]"
     parts = []
     for name, value in sorted(eqn.params.items()):
         if value is None or value is False or (isinstance(value, tuple) and not value) or name in _HIDDEN_PARAMS:
@@ -94,6 +96,7 @@ def to_text(
     source: bool = True,
     name: str = "graph",
     note: Callable[[Eqn], str] | None = None,
+    is_open: bool = True,
 ) -> str:
     """Returns a graph as text.
 
@@ -104,6 +107,7 @@ def to_text(
       source: Whether equations name the lines that they come from.
       name: What the first line calls the graph.
       note: Takes an equation to what else stands beside it.
+      is_open: Whether the backward of a function under `ja.remat`, one equation, is written out under it.
     """
     jaxpr = closed.jaxpr
     in_names = list(map(str, in_roles)) if in_roles is not None else [f"in{i}" for i in range(len(jaxpr.invars))]
@@ -115,17 +119,35 @@ def to_text(
         f"  {named[var]}: {short_aval(var.aval)} is a constant of {format_bytes(aval_bytes(var.aval))}"
         for var in jaxpr.constvars
     ]
-    eqn_lines = [f"  {format_eqn(eqn, names, source=False)}" for eqn in jaxpr.eqns]
-    places = [source_line(eqn) if source else None for eqn in jaxpr.eqns]
+    shown = list(_equations(jaxpr, names, "  ", is_open))
+    places = [source_line(eqn) if source and eqn is not None else None for _, eqn in shown]
     if note is not None:
-        places = ["  ".join(filter(None, (place, note(eqn)))) for place, eqn in zip(places, jaxpr.eqns, strict=True)]
-    width = min(80, max((len(line) for line, place in zip(eqn_lines, places, strict=True) if place), default=0))
-    lines += [f"{t:<{width}}  # {place}" if place else t for t, place in zip(eqn_lines, places, strict=True)]
+        places = [
+            "  ".join(filter(None, (place, note(eqn)))) if eqn is not None else None
+            for place, (_, eqn) in zip(places, shown, strict=True)
+        ]
+    width = min(80, max((len(line) for (line, _), place in zip(shown, places, strict=True) if place), default=0))
+    lines += [f"{t:<{width}}  # {place}" if place else t for (t, _), place in zip(shown, places, strict=True)]
     outputs = list(map(names.read, jaxpr.outvars))
     if out_roles is not None:
         outputs = [f"{role}={value}" for role, value in zip(out_roles, outputs, strict=True)]
     lines.append(f"  return {', '.join(outputs)}")
     return "\n".join(lines)
+
+
+def _equations(jaxpr: Jaxpr, names: Names, indent: str, is_open: bool) -> Iterator[tuple[str, Eqn | None]]:
+    """Yields a line for each equation; under a linear map those of its graph, numbered after its first result."""
+    for eqn in jaxpr.eqns:
+        yield f"{indent}{format_eqn(eqn, names, source=False)}", eqn
+        inside = opened(eqn) if is_open else None
+        if inside is not None:
+            graph = inside[1].jaxpr
+            first = next((names.read(var) for var in eqn.outvars if not isinstance(var, DropVar)), "_")
+            known = dict(zip(graph.invars, map(names.read, eqn.invars), strict=True))
+            known |= {var: f"const{i}" for i, var in enumerate(graph.constvars)}
+            inner = Names(known, f"{first}.")
+            yield from _equations(graph, inner, indent + "    ", is_open)
+            yield f"{indent}    return {', '.join(map(inner.read, graph.outvars))}", None
 
 
 def unique_names(names: Sequence[str]) -> list[str]:

@@ -360,6 +360,11 @@ def has_duplicates(atoms: Sequence[Atom]) -> bool:
     return len(set(seen)) < len(seen)
 
 
+def opened(eqn: Eqn) -> tuple[str, Any] | None:
+    """Returns what the linear map of an equation is, and the graph that it runs; None of other equations."""
+    return eqn.params["linear"].opened() if eqn.primitive.name == "linear_map" else None
+
+
 def described_inside(jaxpr: Jaxpr) -> list[tuple[str, Any]]:
     """Returns what is inside of linear maps at any depth, by what they are: the derivatives of `ja.remat` functions.
 

@@ -8,6 +8,7 @@ that makes the decomposition impossible.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -17,6 +18,7 @@ from jax import lax
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, NotDifferentiableError, ShapeMismatchError, TensorError
 from jaxaot.ops.linalg import check_matrices, check_square, symmetric
+from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import register_op
 
 LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
@@ -335,6 +337,68 @@ def eigh(A, UPLO):
 def eigvalsh(A, UPLO):
     check_square("linalg.eigvalsh", A)
     return jnp.linalg.eigvalsh(symmetric(A, _upper("linalg.eigvalsh", UPLO)), symmetrize_input=False)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(1, 2))
+def _extreme_eigenpairs(A: Array, k: int, largest: bool) -> tuple[Array, Array]:
+    """Returns the k largest eigenvalues of symmetric matrices, descending, or smallest, ascending, with vectors.
+
+    Vectors of equal eigenvalues beyond the first k take no part in gradients.
+    """
+    values, vectors = _ordered_eigenpairs(A, largest)
+    return values[..., :k], vectors[..., :k]
+
+
+def _ordered_eigenpairs(A: Array, largest: bool) -> tuple[Array, Array]:
+    values, vectors = jnp.linalg.eigh(A, symmetrize_input=False)
+    return (values[..., ::-1], vectors[..., ::-1]) if largest else (values, vectors)
+
+
+@_extreme_eigenpairs.defjvp
+def _extreme_eigenpairs_jvp(k: int, largest: bool, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    values, vectors = _ordered_eigenpairs(primals[0], largest)
+    kept, columns = values[..., :k], vectors[..., :k]
+    moved = jnp.conj(vectors.mT) @ tangents[0] @ columns
+    eye = jnp.eye(values.shape[-1], k, dtype=bool)
+    gaps = jnp.where(eye, 1, kept[..., None, :] - values[..., :, None])
+    turned = vectors @ jnp.where(eye, 0, moved / gaps)
+    return (kept, columns), (jnp.diagonal(moved, axis1=-2, axis2=-1).real.astype(kept.dtype), turned)
+
+
+@register_op(
+    "lobpcg(Tensor A, int? k=None, Tensor? B=None, Tensor? X=None, int? n=None, Tensor? iK=None, int? niter=None, "
+    "float? tol=None, bool? largest=None, str? method=None, Any tracker=None, Any ortho_iparams=None, "
+    "Any ortho_fparams=None, Any ortho_bparams=None) -> (Tensor, Tensor)",
+    method=False,
+)
+def lobpcg(A, k, B, X, n, iK, niter, tol, largest, method, tracker, ortho_iparams, ortho_fparams, ortho_bparams):
+    """Returns extreme eigenpairs by a full decomposition: what steers the iterations of PyTorch has no effect."""
+    check_square("lobpcg", A)
+    A = A if is_inexact(A.dtype) else A.astype(jnp.float32)
+    if tracker is not None:
+        raise ArgumentError(
+            "lobpcg: `tracker` is called at each iteration, and there are none here: eigenpairs come from "
+            "`ja.linalg.eigh`. Leave it out."
+        )
+    if method not in (None, "basic", "ortho"):
+        raise ArgumentError(f'lobpcg: `method` must be "basic" or "ortho", but got {method!r}')
+    size = A.shape[-1]
+    k = (1 if X is None else X.shape[-1]) if k is None else k
+    if not 0 < k <= size:
+        raise ArgumentError(f"lobpcg: `k` must be between 1 and {size}, the number of rows of A, but got {k}")
+    if X is not None and X.shape[-2] != size:
+        raise ShapeMismatchError(f"lobpcg: `X` must have a row for each of the {size} rows of A, but has {X.shape[-2]}")
+    symmetric_A = (A + jnp.conj(A.mT)) / 2
+    if B is None:
+        return _extreme_eigenpairs(symmetric_A, k, largest is not False)
+    if B.shape != A.shape:
+        raise ShapeMismatchError(f"lobpcg: A and B must have the same shape, but got {A.shape} and {B.shape}")
+    factor = jnp.linalg.cholesky((B + jnp.conj(B.mT)) / 2, symmetrize_input=False)
+    solve = partial(lax.linalg.triangular_solve, factor, left_side=True, lower=True)
+    half = solve(symmetric_A)
+    reduced = jnp.conj(solve(jnp.conj(half.mT)).mT)
+    values, vectors = _extreme_eigenpairs((reduced + jnp.conj(reduced.mT)) / 2, k, largest is not False)
+    return values, solve(vectors, transpose_a=True, conjugate_a=True)
 
 
 # Singular values

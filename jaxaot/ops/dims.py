@@ -13,7 +13,25 @@ from typing import Any
 import jax.numpy as jnp
 
 from jaxaot._typing import Array, Sizes
-from jaxaot.errors import ArgumentError, DimError, ShapeMismatchError, TensorError
+from jaxaot.errors import ArgumentError, DimError, ShapeMismatchError, TensorError, TensorTypeError
+
+
+def as_int(value: object, name: str) -> int:
+    """Returns what is passed for an int.
+
+    Args:
+      value: What is passed.
+      name: The name of the parameter.
+
+    Raises:
+      TensorTypeError: If it is of another kind.
+    """
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        if hasattr(value, "__index__"):  # what is traced says itself why it is none
+            raise
+        raise TensorTypeError(f"`{name}` is an int, and {value!r} was given.") from None
 
 
 def normalize_dim(dim: int, ndim: int) -> int:
@@ -21,8 +39,9 @@ def normalize_dim(dim: int, ndim: int) -> int:
 
     Raises:
       DimError: If it lies outside.
+      TensorTypeError: If it is no int.
     """
-    dim = operator.index(dim)
+    dim = dim if type(dim) is int else as_int(dim, "dim")
     bound = max(ndim, 1)
     if not -bound <= dim < bound:
         raise DimError(

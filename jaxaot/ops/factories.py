@@ -204,6 +204,9 @@ def _spaced_dtype(steps: Any, dtype: DTypeLike | None, *bounds: object) -> np.dt
         raise ArgumentError(f"argument 'steps' must be int, not {type(steps).__name__}")
     if steps < 0:
         raise TensorError("number of steps must be non-negative")
+    for bound in bounds:
+        if isinstance(bound, str):
+            raise ArgumentError(f"linspace(): bounds are numbers, and {bound!r} was given")
     check_addressable((int(steps),), _WIDEST)
     held = dtype_or(dtype, np.complex64 if any(map(jnp.iscomplexobj, bounds)) else default_float())
     if any(map(jnp.iscomplexobj, bounds)) and not is_complex(held):

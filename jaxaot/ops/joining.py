@@ -66,7 +66,9 @@ def cat(tensors, dim):
     tensors = _common(tensors, "cat")
     for i, tensor in enumerate(tensors):
         if tensor.ndim == 0:
-            raise TensorError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+            raise TensorError(
+                f"zero-dimensional tensor (at position {i}) cannot be concatenated, nor can a number; write `ja.stack`"
+            )
     kept = [tensor for tensor in tensors if tensor.shape != (0,)] or tensors[:1]  # an old habit of PyTorch's
     axis = normalize_dim(dim, kept[0].ndim)
     for i, tensor in enumerate(kept):

@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 
 from jaxaot._typing import Array, DTypeLike
-from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError, TensorError
+from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError, TensorError, TensorTypeError
 from jaxaot.ops.derivatives import divide
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim, normalize_dims
 from jaxaot.ops.elementwise import _scaled, absolute
@@ -235,8 +235,15 @@ def einsum(equation, operands):
 @register_op("tensordot(Tensor a, Tensor b, Any dims=2) -> Tensor", method=False, out=True)
 def tensordot(a, b, dims):
     if isinstance(dims, int):
+        if not 0 <= dims <= min(a.ndim, b.ndim):
+            raise ShapeMismatchError(
+                f"tensordot expects dims >= 0 and dims <= ndim_a or ndim_b, but got dims={dims} for tensors of "
+                f"{a.ndim} and {b.ndim} dims"
+            )
         left, right = tuple(range(a.ndim - dims, a.ndim)), tuple(range(dims))
     else:
+        if not isinstance(dims, (tuple, list)) or len(dims) != 2:
+            raise TensorTypeError(f"tensordot: `dims` is an int or a pair of lists of dims, and {dims!r} was given.")
         left, right = (normalize_dims(part, t.ndim) if part else () for part, t in zip(dims, (a, b), strict=True))
     if len(left) != len(right):
         raise ShapeMismatchError("both dimension lists should have same length")
@@ -299,6 +306,9 @@ def linalg_vander(x, N):
 @register_op("cdist(Tensor x1, Tensor x2, float p=2.0, Any compute_mode=None) -> Tensor", method=False)
 def cdist(x1, x2, p, compute_mode):
     """Returns the distances of all pairs of rows; every `compute_mode` computes them by differences."""
+    for name, value in (("X1", x1), ("X2", x2)):
+        if value.ndim < 2:
+            raise ShapeMismatchError(f"cdist only supports at least 2D tensors, {name} got: {value.ndim}D")
     if x1.shape[-1] != x2.shape[-1]:
         raise ShapeMismatchError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"

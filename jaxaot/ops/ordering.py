@@ -13,7 +13,7 @@ from jax import lax
 
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorError
-from jaxaot.ops.dims import along, normalize_dim, normalize_dims
+from jaxaot.ops.dims import along, as_int, normalize_dim, normalize_dims
 from jaxaot.ops.promotion import default_int, is_bool, is_inexact, is_number
 from jaxaot.ops.reductions import need_real, pick, spread_evenly
 from jaxaot.ops.table import register_op
@@ -78,6 +78,7 @@ def msort(self):
 )
 def topk(self, k, dim, largest, sorted):
     size = self.shape[normalize_dim(dim, self.ndim)] if self.ndim else 1
+    k = as_int(k, "k")
     if not 0 <= k <= size:
         raise TensorError(f"selected index k out of range: k is {k}, and the dim has {size} elements")
     if self.ndim == 0:
@@ -190,6 +191,8 @@ def _quantile(
         raise DtypeError(f"{name}() input tensor must be either float or double dtype, but got {self.dtype}")
     if self.size == 0:
         raise TensorError(f"{name}() input tensor must be non-empty")
+    if isinstance(q, (int, float)) and not 0 <= q <= 1:
+        raise TensorError(f"{name}() q must be in the range [0, 1] but got {q}")
     q = jnp.asarray(q, self.dtype)
     if q.ndim > 1:
         raise ShapeMismatchError(f"{name}() q must be a scalar or 1D tensor, but it has {q.ndim} dims")

@@ -443,6 +443,8 @@ def norm(self, p, dim, keepdim, dtype):
     self = _need_inexact("norm", self, dtype)
     if p == "nuc":
         return jnp.sum(jnp.linalg.svd(self, compute_uv=False), axis=-1, keepdims=keepdim)
+    if isinstance(p, str) and p != "fro":
+        raise ArgumentError(f"norm: `p` is a number, 'fro' or 'nuc', and {p!r} was given.")
     order = 2.0 if p in (None, "fro") else float(p)
     return vector_norm_values(self, order, normalize_dims(dim, self.ndim), keepdim)
 
@@ -512,8 +514,9 @@ def _running_logsumexp(value: Array, axis: int) -> Array:
         return lax.cumlogsumexp(value, axis=axis)
     constant = lax.stop_gradient(value)
     total = lax.cumlogsumexp(constant, axis=axis)
-    slope = jnp.where(jnp.isinf(constant) & (constant == total), jnp.nan, jnp.where(total == jnp.inf, 0, 1))
-    return lax.cumlogsumexp(with_slope(value, value * slope.astype(value.dtype)), axis=axis)
+    slope = jnp.where(jnp.isinf(constant) & (constant == total), jnp.nan, 1)
+    sums = lax.cumlogsumexp(with_slope(value, value * slope.astype(value.dtype)), axis=axis)
+    return jnp.where(total == jnp.inf, total, sums)  # which is flat in what is finite, before it too
 
 
 def _running_extreme(value: Array, axis: int, better: Callable[..., Any]) -> tuple[Array, Array]:

@@ -217,6 +217,21 @@ def _deviations(std: ArrayLike, **_: object) -> None:
         raise TensorError("normal expects all elements of std >= 0.0")
 
 
+@checks("quantile", "nanquantile", reads="q")
+def _ranks(q: ArrayLike, **_: object) -> None:
+    if not np.all((np.asarray(q) >= 0) & (np.asarray(q) <= 1)):
+        raise TensorError("quantile() q values must be in the range [0, 1]")
+
+
+@checks("masked_scatter", reads="mask")
+def _as_many_as_places(self: ArrayLike, mask: ArrayLike, source: ArrayLike, **_: object) -> None:
+    shape = np.broadcast_shapes(np.shape(self), np.shape(mask))
+    places = int(np.sum(np.broadcast_to(mask, shape))) if np.asarray(mask).dtype == bool else 0
+    given = math.prod(np.shape(source))
+    if given < places:
+        raise TensorError(f"masked_scatter: Number of elements of source < number of ones in mask: {given} < {places}")
+
+
 @checks("poisson", reads="self")
 def _rates(self: ArrayLike, **_: object) -> None:
     if np.any(np.asarray(self) < 0):

@@ -199,6 +199,11 @@ class LinearMap:
             return "a derivative of a function under ja.remat", self.there.graph
         return "the partition of a function under ja.remat", self.parts
 
+    def opened(self) -> tuple[str, Any]:
+        """Returns what it is, and the graph that it runs, a ClosedJaxpr."""
+        is_backward = self.parts is not None and self.there.graph is self.parts.backward
+        return f"{'the backward' if is_backward else 'a derivative'} of a function under ja.remat", self.there.graph
+
     def __call__(self, *args: object) -> list[Any]:
         """Returns the results for some residuals and operands."""
         return list(linear_map_p.bind(*args, linear=self))

@@ -96,7 +96,7 @@ def graph_record(
       reads: By input, the name of the saved value that it is.
       is_again: Whether an equation computes again what another graph had.
     """
-    text = to_text(closed, in_roles, out_roles, source=False, name=name).split("\n")
+    text = to_text(closed, in_roles, out_roles, source=False, name=name, is_open=False).split("\n")
     n_head = 1 + len(closed.jaxpr.constvars)
     saved = None if makes is None else frozenset(makes)
     lines = []

@@ -13,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import jaxaot.ops.register_rows  # noqa: F401
+import jaxaot as ja
+import jaxaot.ops.register_rows
 from jaxaot.ops import table
 from jaxaot.ops.schema import REQUIRED
 from tests.rewritten import QUICKLY
@@ -643,6 +644,28 @@ def test_decompositions_give_back_the_matrix():
     solution = row("cholesky_solve", x, np.linalg.cholesky(s))
     np.testing.assert_allclose(s @ solution, x, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(row("lstsq", s, x)[0], np.linalg.solve(s, x), rtol=1e-3, atol=1e-4)
+
+
+def test_extreme_eigenpairs():
+    s, b, none = spd(9, 9), spd(9, 9), None
+    cases = [(s, 2, none, True), (s, 3, none, False), (s, 2, b, True), (np.stack([s, b]), 2, none, none)]
+    for A, k, B, largest in cases:
+        ours = ja.tensor(A, requires_grad=True), none if B is None else ja.tensor(B)
+        theirs = torch.tensor(A, requires_grad=True), none if B is None else torch.tensor(B)
+        values, vectors = ja.lobpcg(ours[0], k, ours[1], largest=largest)
+        torch_values, torch_vectors = torch.lobpcg(theirs[0], k, theirs[1], niter=100, largest=largest)
+        np.testing.assert_allclose(values.detach(), torch_values.detach(), rtol=1e-3)
+        np.testing.assert_allclose(abs(vectors.detach().numpy()), abs(torch_vectors.detach().numpy()), atol=2e-2)
+        if B is None:
+            (values.sum() + (vectors**4).sum()).backward()
+            (torch_values.sum() + (torch_vectors**4).sum()).backward()
+            np.testing.assert_allclose(ours[0].grad, theirs[0].grad, atol=2e-2)
+    several = ja.diag(ja.tensor([3.0, 1.0, 1.0, 1.0])).requires_grad_()  # equal eigenvalues that are not asked for
+    values, vectors = ja.lobpcg(several)
+    (values.sum() + (vectors**4).sum()).backward()
+    assert several.grad.isfinite().all()
+    with pytest.raises(ja.errors.ArgumentError, match="tracker"):
+        ja.lobpcg(several, tracker=print)
 
 
 def test_running_statistics():

@@ -136,6 +136,7 @@ EDGES = {
     "elu": (F.elu, [NAN, 1], [1, 1]),
     "huber": (lambda x: F.huber_loss(x, ja.zeros(2), "sum"), [INF, -INF], [1, -1]),
     "logcumsumexp": (lambda x: x.logcumsumexp(0), [INF, 1, INF], [NAN, 0, NAN]),
+    "logcumsumexp before infinity": (lambda x: x.logcumsumexp(0), [-INF, 1, INF], [NAN, 1, NAN]),
     "prod with NaN": (lambda x: x.prod(), [NAN, 2, 3], [NAN] * 3),
     "prod with infinity": (lambda x: x.prod(), [INF, 2, 3], [NAN, INF, INF]),
     "prod with infinity and 0": (lambda x: x[None].prod(1), [INF, 0, 3], [0, INF, NAN]),

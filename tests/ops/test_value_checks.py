@@ -48,6 +48,12 @@ CASES = {
     "histc": lambda m, t: m.histc(t([1.0, float("nan")])),
     "searchsorted": lambda m, t: m.searchsorted(t([1.0, 2.0]), t([1.0]), sorter=t([5, 1])),
     "max_unpool": lambda m, t: m.nn.functional.max_unpool1d(t([[[1.0]]]), t([[[9]]]), 2),
+    "masked_scatter": lambda m, t: t([1.0, 2, 3]).masked_scatter_(t([True, False, True]), t([5.0])),
+    "quantile": lambda m, t: m.quantile(t([1.0, 2, 3]), 2.0),
+    "quantiles": lambda m, t: m.quantile(t([1.0, 2, 3]), t([0.5, -0.1])),
+    "tensordot": lambda m, t: m.tensordot(t([1.0]), t([1.0]), 3),
+    "tensordot neg": lambda m, t: m.tensordot(t([1.0]), t([1.0]), -1),
+    "cdist": lambda m, t: m.cdist(t([1.0]), t([1.0])),
     "embedding_bag": lambda m, t: m.nn.functional.embedding_bag(t([[4]]), t([[1.0, 2], [3, 4]])),
 }
 

@@ -47,6 +47,7 @@ SENTENCES: dict[str, str] = {
     "eigvals": "Returns the eigenvalues of a square matrix, complex.",
     "eigh": "Returns the eigenvalues, ascending, and eigenvectors of a symmetric or Hermitian matrix.",
     "eigvalsh": "Returns the eigenvalues, ascending, of a symmetric or Hermitian matrix.",
+    "lobpcg": "Returns the `k` largest or smallest eigenvalues of a symmetric matrix, and their vectors, by `eigh`.",
     "linalg_svd": "Returns U, S and Vh with A = U diag(S) Vh: the singular value decomposition.",
     "svdvals": "Returns the singular values of a matrix, descending.",
     "svd": "Returns U, S and V with `input = U diag(S) Vᴴ` (`ja.linalg.svd` returns Vᴴ).",
