@@ -31,6 +31,7 @@ from jaxaot.backend.cpu.analysis.masks import Seed, seeds, small_constants
 from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.axes import AxisSplit, params_of_part
 from jaxaot.ir.build import Drafts, params_of_combining, resized_var
+from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.passes.dce import dce
 
@@ -50,7 +51,7 @@ def skip_masked(closed: ClosedJaxpr) -> ClosedJaxpr:
                                                               t = concatenate t0 t1
                                                               return t
 
-    Blocks have about `min_block_rows` rows or more. Where what is outside of them is needed and no witness tells it, as
+    Blocks have about `min_block_rows` rows or more, and skip some part of all that the graph computes. Where what is outside of them is needed and no witness tells it, as
     with dropout, the graph stays as it is; so does one in half precision, whose sums would be rounded twice, and one of
     integers.
     """
@@ -114,6 +115,7 @@ class _Search:
         self.known = known
         self._tried: set[Any] = set()
         self._all: list[Seed] | None = None  # those of the graph as it was given
+        self._flops: int | None = None
         self._drafts = Drafts()
 
     def with_fewer(self, closed: ClosedJaxpr) -> ClosedJaxpr | None:
@@ -166,8 +168,12 @@ class _Search:
         """
         flops, n_steps = fields.flops(), len(fields.steps)
         two, most = _blocks(kept, 2), _most_blocks(kept)
-        gained = flops * self._n_alike(fields) * (_part_skipped(most, kept) - _part_skipped(two, kept))
-        pays = gained > n_steps * (len(most) - len(two)) * machine().flops_per_kind
+        of_all = flops * self._n_alike(fields)
+        least = machine().min_skipped_of_all * self._flops_of(fields.graph)
+        if of_all * _part_skipped(most, kept) < least:
+            return None
+        gained = of_all * (_part_skipped(most, kept) - _part_skipped(two, kept))
+        pays = gained > max(least, n_steps * (len(most) - len(two)) * machine().flops_per_kind)
         for blocks in (most, two) if pays else (two,):
             skipped = _part_skipped(blocks, kept)
             if (
@@ -176,6 +182,12 @@ class _Search:
             ):
                 return blocks
         return None
+
+    def _flops_of(self, graph: Graph) -> int:
+        """Returns the FLOPs of the graph as it was given."""
+        if self._flops is None:
+            self._flops = sum(map(eqn_flops, graph.jaxpr.eqns))
+        return self._flops
 
     def _n_alike(self, fields: Fields) -> float:
         """Returns how many such fields the graph had at first: XLA compiles the kernels of all of them once."""
