@@ -51,9 +51,9 @@ def skip_masked(closed: ClosedJaxpr) -> ClosedJaxpr:
                                                               t = concatenate t0 t1
                                                               return t
 
-    Blocks have about `min_block_rows` rows or more, and skip some part of all that the graph computes. Where what is outside of them is needed and no witness tells it, as
-    with dropout, the graph stays as it is; so does one in half precision, whose sums would be rounded twice, and one of
-    integers.
+    Blocks have about `min_block_rows` rows or more, and skip some part of all that the graph computes. Where what is
+    outside of them is needed and no witness tells it, as with dropout, the graph stays as it is; so does one in half
+    precision, whose sums would be rounded twice, and one of integers.
     """
     search = _Search(dict(small_constants(closed)))
     while (changed := search.with_fewer(closed)) is not None:
