@@ -116,6 +116,7 @@ class _Search:
         self._tried: set[Any] = set()
         self._all: list[Seed] | None = None  # those of the graph as it was given
         self._flops: int | None = None
+        self._small: set[Any] = set()  # the types and axes of fields that are too little of the graph
         self._drafts = Drafts()
 
     def with_fewer(self, closed: ClosedJaxpr) -> ClosedJaxpr | None:
@@ -143,12 +144,13 @@ class _Search:
         mask = seed.mask if rows == seed.axes[0] else np.swapaxes(seed.mask, 0, 1)
         for discarded in seed.discards:
             kept = (mask != discarded).reshape(*mask.shape[:2], -1).any(-1)
-            if _part_skipped(_most_blocks(kept), kept) < machine().min_skipped:
+            kind = seed.result.aval, rows, columns
+            if _part_skipped(_most_blocks(kept), kept) < machine().min_skipped or kind in self._small:
                 continue
             refused: set[Any] = set()
             while True:
                 fields = Fields(graph, seed.result, rows, columns, refused)
-                blocks = self._chosen(fields, kept) if fields.are_exact else None
+                blocks = self._chosen(seed, fields, kept) if fields.are_exact else None
                 if blocks is None:
                     break
                 try:
@@ -159,10 +161,11 @@ class _Search:
                     refused.add(error.field)
         return None
 
-    def _chosen(self, fields: Fields, kept: np.ndarray) -> list[Block] | None:
+    def _chosen(self, seed: Seed, fields: Fields, kept: np.ndarray) -> list[Block] | None:
         """Returns in which blocks fields are to be computed: as many as pay, or None if not even two do.
 
         Args:
+          seed: The mask.
           fields: The fields.
           kept: What the mask keeps, by row and column.
         """
@@ -171,6 +174,7 @@ class _Search:
         of_all = flops * self._n_alike(fields)
         least = machine().min_skipped_of_all * self._flops_of(fields.graph)
         if of_all * _part_skipped(most, kept) < least:
+            self._small.add((seed.result.aval, *fields.axes[seed.result]))
             return None
         gained = of_all * (_part_skipped(most, kept) - _part_skipped(two, kept))
         pays = gained > max(least, n_steps * (len(most) - len(two)) * machine().flops_per_kind)
