@@ -31,6 +31,7 @@ from jaxaot.backend.cpu.analysis.masks import Seed, seeds, small_constants
 from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.axes import AxisSplit, params_of_part
 from jaxaot.ir.build import Drafts, params_of_combining, resized_var
+from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.passes.dce import dce
 
@@ -50,9 +51,9 @@ def skip_masked(closed: ClosedJaxpr) -> ClosedJaxpr:
                                                               t = concatenate t0 t1
                                                               return t
 
-    Blocks have about `min_block_rows` rows or more. Where what is outside of them is needed and no witness tells it, as
-    with dropout, the graph stays as it is; so does one in half precision, whose sums would be rounded twice, and one of
-    integers.
+    Blocks have about `min_block_rows` rows or more, and skip some part of all that the graph computes. Where what is
+    outside of them is needed and no witness tells it, as with dropout, the graph stays as it is; so does one in half
+    precision, whose sums would be rounded twice, and one of integers.
     """
     search = _Search(dict(small_constants(closed)))
     while (changed := search.with_fewer(closed)) is not None:
@@ -114,6 +115,8 @@ class _Search:
         self.known = known
         self._tried: set[Any] = set()
         self._all: list[Seed] | None = None  # those of the graph as it was given
+        self._flops: int | None = None
+        self._small: set[Any] = set()  # the types and axes of fields that are too little of the graph
         self._drafts = Drafts()
 
     def with_fewer(self, closed: ClosedJaxpr) -> ClosedJaxpr | None:
@@ -141,12 +144,13 @@ class _Search:
         mask = seed.mask if rows == seed.axes[0] else np.swapaxes(seed.mask, 0, 1)
         for discarded in seed.discards:
             kept = (mask != discarded).reshape(*mask.shape[:2], -1).any(-1)
-            if _part_skipped(_most_blocks(kept), kept) < machine().min_skipped:
+            kind = seed.result.aval, rows, columns
+            if _part_skipped(_most_blocks(kept), kept) < machine().min_skipped or kind in self._small:
                 continue
             refused: set[Any] = set()
             while True:
                 fields = Fields(graph, seed.result, rows, columns, refused)
-                blocks = self._chosen(fields, kept) if fields.are_exact else None
+                blocks = self._chosen(seed, fields, kept) if fields.are_exact else None
                 if blocks is None:
                     break
                 try:
@@ -157,17 +161,23 @@ class _Search:
                     refused.add(error.field)
         return None
 
-    def _chosen(self, fields: Fields, kept: np.ndarray) -> list[Block] | None:
+    def _chosen(self, seed: Seed, fields: Fields, kept: np.ndarray) -> list[Block] | None:
         """Returns in which blocks fields are to be computed: as many as pay, or None if not even two do.
 
         Args:
+          seed: The mask.
           fields: The fields.
           kept: What the mask keeps, by row and column.
         """
         flops, n_steps = fields.flops(), len(fields.steps)
         two, most = _blocks(kept, 2), _most_blocks(kept)
-        gained = flops * self._n_alike(fields) * (_part_skipped(most, kept) - _part_skipped(two, kept))
-        pays = gained > n_steps * (len(most) - len(two)) * machine().flops_per_kind
+        of_all = flops * self._n_alike(fields)
+        least = machine().min_skipped_of_all * self._flops_of(fields.graph)
+        if of_all * _part_skipped(most, kept) < least:
+            self._small.add((seed.result.aval, *fields.axes[seed.result]))
+            return None
+        gained = of_all * (_part_skipped(most, kept) - _part_skipped(two, kept))
+        pays = gained > max(least, n_steps * (len(most) - len(two)) * machine().flops_per_kind)
         for blocks in (most, two) if pays else (two,):
             skipped = _part_skipped(blocks, kept)
             if (
@@ -176,6 +186,12 @@ class _Search:
             ):
                 return blocks
         return None
+
+    def _flops_of(self, graph: Graph) -> int:
+        """Returns the FLOPs of the graph as it was given."""
+        if self._flops is None:
+            self._flops = sum(map(eqn_flops, graph.jaxpr.eqns))
+        return self._flops
 
     def _n_alike(self, fields: Fields) -> float:
         """Returns how many such fields the graph had at first: XLA compiles the kernels of all of them once."""

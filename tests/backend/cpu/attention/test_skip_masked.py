@@ -210,6 +210,20 @@ def test_more_than_two_blocks_have_to_save_what_their_kernels_take_to_compile(n_
     assert {n_rows for n_rows, _ in powers} == sizes
 
 
+def test_little_of_all_that_is_computed_stays(using_machine):
+    """More kernels take time to compile, which a step that is hardly faster does not give back."""
+    i, j = rows_and_columns()
+    x, w = normal(9, N, 256), normal(10, 256, 256)
+
+    def fn(q, k, v):
+        return attention(q, k, v, i >= j).sum() + (x @ w @ w).sum()
+
+    using_machine(min_skipped_of_all=0.0)
+    assert skipped(fn, *qkv(), rtol=1e-5) < 1
+    using_machine(min_skipped_of_all=0.03)
+    assert skipped(fn, *qkv(), rtol=1e-5) == 1
+
+
 @pytest.mark.parametrize("n_layers", [1, 4])
 def test_layers_are_written_in_one_rebuild(n_layers, monkeypatch):
     """The whole graph is gone through as often for four layers as for one."""
