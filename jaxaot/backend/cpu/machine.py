@@ -82,6 +82,13 @@ class Machine:
     max_left_by_cut: float = 0.75
     """To what share of their memory a cut has to bring the temporaries, for it to be worth what crosses."""
 
+    max_flops_per_kept_byte: int = 350
+    """What a graph may compute for each byte of its temporaries where it is cut into subprograms.
+
+    To get a byte again takes the time of 24 FLOPs, so that a cut can save a fifteenth here. A GPT of 4 layers of width
+    512 gained a twelfth at 290. ViT-B/16 at 430 lost a thirteenth, and its first call took 1.7 times as long.
+    """
+
     quick_kernel_bytes: int = 16 * 1024
     """Ops of up to so many bytes take as long by XLA's older emitters (`python -m benchmarks.eager`).
 

@@ -33,6 +33,7 @@ from jaxaot.backend.cpu.memory.subprograms import (
 )
 from jaxaot.backend.cpu.options import keeping_barriers
 from jaxaot.backend.cpu.tune import Tuned
+from jaxaot.ir.cost import graph_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.passes.attempt import attempt
 
@@ -246,7 +247,8 @@ def can_be_cut(closed: ClosedJaxpr) -> bool:
 
     One that needs more than the process may keep stays one program too. Most of its values would be given back at each
     call, and what crosses would be held beside them: GPT-2 of 124M parameters took 1 GiB more, and a first call of
-    twice the time, to save less than a tenth of a step.
+    twice the time, to save less than a tenth of a step. So does one that computes much for each byte: to get memory
+    again takes a small part of its time.
 
     Args:
       closed: The ClosedJaxpr.
@@ -260,7 +262,8 @@ def can_be_cut(closed: ClosedJaxpr) -> bool:
     estimate = lambda most: temporary_bytes(eqns, set(), limit=most, delayed=False)
     if attempt("The estimate of temporaries", lambda: estimate(limit), 0) <= limit // _MOST:
         return False
-    return attempt("The estimate of temporaries", lambda: estimate(sys.maxsize), sys.maxsize) <= MOST_KEPT_BYTES
+    n_bytes = attempt("The estimate of temporaries", lambda: estimate(sys.maxsize), sys.maxsize)
+    return n_bytes <= MOST_KEPT_BYTES and graph_flops(closed) <= machine().max_flops_per_kept_byte * n_bytes
 
 
 def _delayed(closed: Any) -> Any:
