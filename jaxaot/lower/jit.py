@@ -116,11 +116,7 @@ class _HasObjects(Exception):
 
 
 class OfObjects(Protocol):
-    """A jitted function of objects.
-
-    Attributes:
-      compiled: What carries its calls out.
-    """
+    """A jitted function of objects, whose calls `compiled` carries out."""
 
     compiled: Any
 
