@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -9,7 +10,13 @@ from typing import Any
 
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.backend.cpu.batch.sharded import ShardedExecutable, plan_sharded
-from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, can_be_cut, explain_tuned, is_free_of_effects
+from jaxaot.backend.cpu.memory.sequential import (
+    SequentialExecutable,
+    can_be_cut,
+    explain_tuned,
+    is_free_of_effects,
+    pays_to_cut,
+)
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
 
 
@@ -118,6 +125,8 @@ def choose_way(
     if sharded is not None:
         return Way(How.SHARDS, closed, tuned, sharded)
     found = tuned()
+    if found.has_subprograms and not is_one_program and not pays_to_cut(found.jaxpr):
+        found = dataclasses.replace(found, has_subprograms=False)
     how = How.EIGEN if found.n_by_eigen else How.PROGRAM
     if not is_one_program and found.has_subprograms and can_be_cut(found.jaxpr):
         how = How.SUBPROGRAMS

@@ -77,6 +77,19 @@ def test_only_a_changed_graph_is_another():
     assert not choose_way(small, passes).is_changed and choose_way(large, passes).is_changed
 
 
+@pytest.mark.parametrize("name", ["subprograms", "eigen"])
+def test_what_computes_much_for_each_byte_is_not_cut(name, using_machine):
+    fn, args, how = WAYS[name]
+    passes = tuple(p for p in lowered_passes(None, "cpu") if p != SHARDS)
+    closed = graph_of(lambda x, y: fn(fn(x, y), y) if name == "eigen" else fn(x, y), *args)
+    using_machine(n_cores=2, max_flops_per_kept_byte=1000)
+    assert choose_way(closed, passes).tuned.limit_bytes is not None
+    using_machine(n_cores=2, max_flops_per_kept_byte=1)
+    way = choose_way(closed, passes)
+    assert way.tuned.limit_bytes is None
+    assert way.how is (how if how is How.EIGEN else How.PROGRAM)
+
+
 def test_options_that_a_graph_with_effects_cannot_wait_for():
     def noisy(x, k):
         jax.debug.print("{}", x[0, 0, 0, 0])

@@ -247,8 +247,7 @@ def can_be_cut(closed: ClosedJaxpr) -> bool:
 
     One that needs more than the process may keep stays one program too. Most of its values would be given back at each
     call, and what crosses would be held beside them: GPT-2 of 124M parameters took 1 GiB more, and a first call of
-    twice the time, to save less than a tenth of a step. So does one that computes much for each byte: to get memory
-    again takes a small part of its time.
+    twice the time, to save less than a tenth of a step.
 
     Args:
       closed: The ClosedJaxpr.
@@ -259,11 +258,22 @@ def can_be_cut(closed: ClosedJaxpr) -> bool:
     if not is_free_of_effects(closed):
         return False
     limit = machine().kept_bytes
-    estimate = lambda most: temporary_bytes(eqns, set(), limit=most, delayed=False)
-    if attempt("The estimate of temporaries", lambda: estimate(limit), 0) <= limit // _MOST:
-        return False
-    n_bytes = attempt("The estimate of temporaries", lambda: estimate(sys.maxsize), sys.maxsize)
-    return n_bytes <= MOST_KEPT_BYTES and graph_flops(closed) <= machine().max_flops_per_kept_byte * n_bytes
+    return _held_bytes(closed, limit) > limit // _MOST and _held_bytes(closed) <= MOST_KEPT_BYTES
+
+
+def pays_to_cut(closed: ClosedJaxpr) -> bool:
+    """Returns whether it is a large part of the time of a graph to get the memory for its temporaries again.
+
+    Args:
+      closed: The ClosedJaxpr.
+    """
+    return graph_flops(closed) <= machine().max_flops_per_kept_byte * _held_bytes(closed)
+
+
+def _held_bytes(closed: ClosedJaxpr, limit: int = sys.maxsize) -> int:
+    """Returns the estimate for one program; values above the limit do not count."""
+    estimate = lambda: temporary_bytes(closed.jaxpr.eqns, set(), limit=limit, delayed=False)
+    return attempt("The estimate of temporaries", estimate, 0 if limit < sys.maxsize else sys.maxsize)
 
 
 def _delayed(closed: Any) -> Any:

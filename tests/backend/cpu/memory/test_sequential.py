@@ -13,13 +13,12 @@ import pytest
 import jaxaot as ja
 from benchmarks.random_matrices import matrix_program
 from jaxaot._jax import Literal, jaxpr_as_fun
-from jaxaot.backend.cpu.machine import machine, using
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory import sequential, subprograms
 from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, can_be_cut
 from jaxaot.backend.cpu.memory.subprograms import divide, plan_schedule, temporary_bytes
 from jaxaot.backend.cpu.options import keeping_barriers
 from jaxaot.backend.cpu.tune import tune
-from jaxaot.ir.cost import graph_flops
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower import jit as jit_module
 from jaxaot.lower.executable import Executable
@@ -157,15 +156,6 @@ def test_what_needs_more_than_the_process_may_keep_is_one_program(monkeypatch):
     assert can_be_cut(closed)
     monkeypatch.setattr(sequential, "MOST_KEPT_BYTES", estimate - 1)
     assert not can_be_cut(closed)
-
-
-def test_what_computes_much_for_each_byte_is_one_program():
-    closed = graph_of(step, WEIGHTS, X)
-    n_flops = graph_flops(closed) // temporary_bytes(closed.jaxpr.eqns, set(), limit=1 << 40, delayed=False)
-    with using(max_flops_per_kept_byte=n_flops + 1):
-        assert can_be_cut(closed)
-    with using(max_flops_per_kept_byte=n_flops - 1):
-        assert not can_be_cut(closed)
 
 
 def test_where_no_cut_helps_there_is_none():
