@@ -176,7 +176,7 @@ def compile(
     if dynamic or (dynamic is None and not segments and backend == "xla"):
         cut_joint = lambda joint: flow.partition_at_bucket(flow.after_passes(joint), policy, memory_budget)
         chosen = functools.partial(_cut_at_bucket, policy=policy, memory_budget=memory_budget)
-        begin, trace = (functools.partial(step, by_value=True) for step in (traced_call, trace_at))
+        begin, trace = functools.partial(traced_call, by_value=True), functools.partial(trace_at, by_value=True)
         sizes = Sizes(fn, dynamic, buckets, Steps(begin, trace, flow.plain_joint_of, cut_joint, chosen, make))
     if segments:
         builder = SegmentBuilder(trace_call, cut, make, sizes)
