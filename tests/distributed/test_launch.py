@@ -25,7 +25,7 @@ def losses_of(text):
 )
 def test_processes_train_as_one_device(script, n):
     path = str(HERE / "many" / script)
-    done = run(["-m", "jaxaot.distributed.launch", "-n", str(n), path], 500, XLA_FLAGS="")
+    done = run(["-m", "jaxaot.distributed.launch", "-n", str(n), path], 2000, XLA_FLAGS="")  # on a busy machine
     assert done.returncode == 0, done.stdout + done.stderr
     alone = run([path], 500, XLA_FLAGS="")
     found, (right,) = losses_of(done.stdout), losses_of(alone.stdout)
