@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import DTypeLike
-from jaxaot.errors import DtypeError, TensorValueError
-from jaxaot.facade.create import as_dtype
+from jaxaot.errors import DtypeError, ShapeMismatchError, TensorTypeError, TensorValueError
+from jaxaot.facade.create import as_dtype, tensor
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.grad import recording
 from jaxaot.facade.methods import FUNCTIONS
@@ -24,6 +24,19 @@ from jaxaot.subclasses.float8_math import E4M3, E5M2, amax_of, product, round_to
 def _or_zeros(origin: Any, data: Any) -> Any:
     """Returns where gradients go; something that is not used in place of nothing."""
     return jnp.zeros(data.shape, jnp.float32) if origin is None else origin
+
+
+def require_float(what: str, x: object) -> None:
+    """Raises unless a function was given a float tensor.
+
+    Raises:
+      TensorTypeError: If it is no tensor.
+      DtypeError: If it holds integers.
+    """
+    if not isinstance(x, Tensor):
+        raise TensorTypeError(f"{what}(): a tensor is expected, not {type(x).__name__}. Write `ja.as_tensor(x)`.")
+    if not x.is_floating_point():
+        raise DtypeError(f"{what}(): a float tensor is expected, not one of {x.dtype}. Write `x.float()`.")
 
 
 _AMAX = op_of(lambda x: amax_of(x), "float8_amax(Tensor x) -> Tensor")
@@ -77,22 +90,24 @@ class Float8Tensor(Tensor):
         self.origin = origin
 
     @staticmethod
-    def quantize(x: Tensor, dtype: DTypeLike = E4M3, scale: Tensor | None = None) -> Float8Tensor:
+    def quantize(x: Tensor, dtype: DTypeLike = E4M3, scale: Tensor | float | None = None) -> Float8Tensor:
         """Returns a tensor in float8.
 
         Args:
           x: A float tensor.
           dtype: `ja.float8_e4m3fn` for values and weights, `ja.float8_e5m2` for gradients.
-          scale: Numbers are multiplied by it first, float32, 0-d; by default so that the largest becomes the largest of
+          scale: Values are multiplied by it first, float32, 0-d; by default so that the largest becomes the largest of
             `dtype` (dynamic scaling).
         """
         wanted = as_dtype(dtype)
         if wanted not in (E4M3, E5M2):
             raise DtypeError(f"Float8Tensor.quantize(): dtype is `ja.float8_e4m3fn` or `ja.float8_e5m2`, not {dtype}.")
-        if not x.is_floating_point():
-            raise DtypeError(f"Float8Tensor.quantize(): a float tensor is expected, not one of {x.dtype}.")
+        require_float("Float8Tensor.quantize", x)
         with recording(False):
-            given = call(_SCALE, (call(_AMAX, (x,), ()),), (wanted,)) if scale is None else scale
+            if scale is None:
+                given = call(_SCALE, (call(_AMAX, (x,), ()),), (wanted,))
+            else:
+                given = scale if isinstance(scale, Tensor) else tensor(scale, dtype=jnp.float32)
             data = call(_ROUND, (x.detach(), given), (wanted,))
         return Float8Tensor(data, given, x.dtype, x if x.requires_grad else None)
 
@@ -128,6 +143,11 @@ def _multiply(a: Tensor, b: Tensor) -> Any:
     """Returns a product computed in float8; an operand that is not in float8 yet is quantized."""
     if b.ndim != 2 or a.ndim < 1:
         return NotImplemented
+    if a.shape[-1] != b.shape[0]:
+        raise ShapeMismatchError(
+            f"mat1 and mat2 shapes cannot be multiplied ({list(a.shape)} and {list(b.shape)}). The last size of the "
+            f"first, {a.shape[-1]}, has to be the first of the second, {b.shape[0]}."
+        )
     x, w = (t if isinstance(t, Float8Tensor) else Float8Tensor.quantize(t) for t in (a, b))
     operands = (x.float8_data, x.scale, w.float8_data, w.scale, x.origin, w.origin)
     return call(_PRODUCT, operands, (np.result_type(x.dtype, w.dtype),))
@@ -149,6 +169,17 @@ class AmaxHistory:
         if length < 1:
             raise TensorValueError(f"AmaxHistory(): length is at least 1, not {length}.")
         self.values = FUNCTIONS[""]["zeros"](length)
+
+    @classmethod
+    def of(cls, values: Tensor) -> AmaxHistory:
+        """Returns a history that is kept in a tensor, such as a buffer of a module.
+
+        Args:
+          values: The magnitudes, the latest first, a float, (length,).
+        """
+        made = cls.__new__(cls)
+        made.values = values
+        return made
 
     def quantize(self, x: Tensor, dtype: DTypeLike = E4M3) -> Float8Tensor:
         """Returns a tensor in float8, scaled by the calls before, and remembers its greatest magnitude.
@@ -206,12 +237,19 @@ class Float8Linear(Linear):
         super().__init__(in_features, out_features, bias)
         if scaling not in ("dynamic", "delayed"):
             raise TensorValueError(f"Float8Linear(): scaling is 'dynamic' or 'delayed', not {scaling!r}.")
-        self.x_history = AmaxHistory(history) if scaling == "delayed" else None
-        self.weight_history = AmaxHistory(history) if scaling == "delayed" else None
-        for name, kept in (("x_amax", self.x_history), ("weight_amax", self.weight_history)):
-            if kept is not None:
-                self.register_buffer(name, kept.values)
-                kept.values = getattr(self, name)
+        self.scaling = scaling
+        for name in ("x_amax", "weight_amax") if scaling == "delayed" else ():
+            self.register_buffer(name, AmaxHistory(history).values)
+
+    @property
+    def x_history(self) -> AmaxHistory | None:
+        """What is remembered of inputs, kept in the buffer `x_amax`; None with dynamic scaling."""
+        return AmaxHistory.of(self.x_amax) if self.scaling == "delayed" else None
+
+    @property
+    def weight_history(self) -> AmaxHistory | None:
+        """What is remembered of weights, kept in the buffer `weight_amax`; None with dynamic scaling."""
+        return AmaxHistory.of(self.weight_amax) if self.scaling == "delayed" else None
 
     def forward(self, input: Tensor) -> Tensor:
         """Returns the layer's outputs."""

@@ -13,6 +13,7 @@ from jaxaot.facade.grad import recording
 from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.subclass import Op
 from jaxaot.facade.tensor import Tensor
+from jaxaot.subclasses.float8 import require_float
 
 
 class Int8Weight(Tensor):
@@ -51,7 +52,8 @@ class Int8Weight(Tensor):
         Args:
           weight: A float tensor, (n_out, n_in).
         """
-        if not weight.is_floating_point() or weight.ndim != 2:
+        require_float("Int8Weight.quantize", weight)
+        if weight.ndim != 2:
             raise DtypeError(
                 f"Int8Weight.quantize(): a float matrix is expected, not {weight.dtype}{list(weight.shape)}."
             )

@@ -12,6 +12,7 @@ from jaxaot.facade.dispatch import call
 from jaxaot.facade.subclass import Op
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.table import op_of
+from jaxaot.subclasses.float8 import require_float
 
 
 def _choose(weight: Any) -> Any:
@@ -92,6 +93,7 @@ class SemiStructuredSparse(Tensor):
         Args:
           weight: A float tensor, (n_out, n_in), `n_in` a multiple of 8.
         """
+        require_float("SemiStructuredSparse.prune", weight)
         if weight.ndim != 2 or weight.shape[1] % 8:
             raise ShapeMismatchError(
                 "SemiStructuredSparse.prune(): a matrix is expected whose rows have a multiple of 8 elements, not "

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from jaxaot.errors import MissingMemoryError, ShapeMismatchError
+from jaxaot.errors import MissingMemoryError, ShapeMismatchError, TensorTypeError
 from jaxaot.facade.subclass import Op
 from jaxaot.facade.tensor import Tensor
 
@@ -25,6 +25,10 @@ class TwoTensor(Tensor):
 
     @staticmethod
     def __new__(cls, a: Tensor, b: Tensor) -> TwoTensor:
+        if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+            raise TensorTypeError(
+                f"TwoTensor(): two tensors are expected, not {type(a).__name__} and {type(b).__name__}."
+            )
         if a.shape != b.shape or a.dtype != b.dtype:
             raise ShapeMismatchError(
                 f"TwoTensor(): both tensors are of one shape and dtype, and these are {a.dtype}{list(a.shape)} and "

@@ -232,8 +232,10 @@ def test_a_program_does_what_it_does_on_plain_tensors(seed, tmp_path):
         runs = [eager, compiled, compiled]
     plain = program(statements, returned, Plain)
     for run in runs:
-        # what a compiled function computes from a result is not computed from what it returns
-        hooked = list(range(len(returned) + 1))[-1 if run is not eager else 0 :]
+        # what a compiled function computes from a result is not computed from what it returns; and where pairs are of
+        # crossed halves there may be no moment at which all gradients are there
+        is_any = run is eager and not any(kind == "halves" for kind, *_ in statements)
+        hooked = list(range(len(returned) + 1))[0 if is_any else -1 :]
         found = call(run, Wrapped, seed, statements, way, hooked)
         expected = call((lambda *args: plain) if way == "exported" else plain, Plain, seed, statements, way, hooked)
         for array, other in zip(found, expected, strict=True):

@@ -94,6 +94,10 @@ def test_a_float8_layer_writes_its_history_when_compiled():
     assert layer.weight.grad.shape == (8, 16)
     with pytest.raises(errors.TensorValueError, match="'dynamic' or 'delayed'"):
         Float8Linear(2, 2, scaling="static")
+    half = layer.to(ja.bfloat16)  # which makes other buffers
+    half(2 * x.bfloat16())
+    assert half.x_amax.float().tolist()[0] == pytest.approx(2 * amax, rel=0.01)
+    assert half.x_amax.float().tolist()[1:] == pytest.approx([amax, amax], rel=0.01)
 
 
 def test_a_network_trains_in_float8():
@@ -159,6 +163,18 @@ def test_the_demo_trains_in_float8_as_in_bfloat16():
     expected, found = losses(Bfloat16Demo), losses(Float8Demo)
     assert np.mean(expected[-20:]) < 0.6 * expected[0]  # each batch is new, and nothing is learnt by heart
     np.testing.assert_allclose(np.mean(found[-20:]), np.mean(expected[-20:]), rtol=0.01)
+
+
+def test_what_is_no_float_tensor_is_refused():
+    ints, matrix = ja.arange(8).view(1, 8), ja.ones(2, 8)
+    for make in (Float8Tensor.quantize, Int8Weight.quantize, SemiStructuredSparse.prune):
+        with pytest.raises(errors.DtypeError, match="a float tensor is expected"):
+            make(ints)
+        with pytest.raises(errors.TensorTypeError, match="a tensor is expected, not list"):
+            make([1.0])
+    with pytest.raises(errors.ShapeMismatchError, match="has to be the first of the second, 4"):
+        float8_linear(matrix, ja.ones(2, 4))
+    assert Float8Tensor.quantize(matrix, scale=2.0).float8_data.tolist() == [[2.0] * 8] * 2
 
 
 def test_flax_layers_multiply_in_float8():
