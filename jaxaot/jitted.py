@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._callables import require_function
-from jaxaot.errors import MissingNameError, UnsupportedVariableError, UsageError
+from jaxaot.errors import ArgumentError, MissingNameError, UnsupportedVariableError, UsageError
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
 from jaxaot.lower.warm.events import CacheReport
 
@@ -41,6 +41,53 @@ def _are_in(arguments: Any) -> bool:
     if not cell_kinds():
         return False
     return any(map(is_object, args)) or any(map(is_object, jax.tree.leaves((args, kwargs), is_leaf=is_leaf)))
+
+
+class _Stage:
+    """A stage of JAX of the graph of a call with objects: `Traced`, `Lowered` or `Compiled`.
+
+    It has what the stage of JAX has. Once compiled it is called with arguments like those of the call, not with their
+    arrays, and what it changes in objects is written back.
+    """
+
+    def __init__(self, stage: Any, call: Callable[..., Any], types: object):
+        self._stage, self._call, self._types = stage, call, types
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stage, name)
+
+    def lower(self, **options: Any) -> _Stage:
+        """Returns the lowered stage; `options` are those of `jax.stages.Traced.lower`."""
+        return _Stage(self._stage.lower(**options), self._call, self._types)
+
+    def compile(self, **options: Any) -> _Stage:
+        """Returns the compiled stage; `options` are those of `jax.stages.Lowered.compile`."""
+        return _Stage(self._stage.compile(**options), self._call, self._types)
+
+    def __call__(self, *args: object, **kwargs: Any) -> Any:
+        """Returns the results for arguments, and writes back what is changed in objects.
+
+        Raises:
+          ArgumentError: If they are of other types than those that the stage was made for.
+          UsageError: If nothing is compiled yet.
+        """
+        if not isinstance(self._stage, jax.stages.Compiled):
+            raise UsageError("Only what is compiled can be called: `ja.jit(f).lower(*args).compile()(*args)`.")
+        given = _types_of(args, kwargs)
+        if given != self._types:
+            raise ArgumentError(f"This was compiled for {self._types}, and is called with {given}.")
+        return self._call(*args, **kwargs)
+
+
+def _types_of(args: tuple[object, ...], kwargs: dict[str, Any]) -> list[str]:
+    """Returns the types of arguments as text: of arrays dtype and shape, of objects their class."""
+    from jaxaot.facade.cells import is_leaf
+
+    def shown(leaf: Any) -> str:
+        is_array = isinstance(leaf, (jax.Array, np.ndarray, jax.ShapeDtypeStruct))
+        return f"{leaf.dtype}{list(leaf.shape)}" if is_array else type(leaf).__name__
+
+    return [shown(leaf) for leaf in jax.tree.leaves((args, kwargs), is_leaf=is_leaf)]
 
 
 class _OfObjects:
@@ -116,6 +163,10 @@ class _OfObjects:
         types = jax.tree.unflatten(traced.out_tree, leaves)
         return OfCall(traced.jaxpr, types, changes_of(traced, self.compiled.fn))
 
+    def staged(self, stage: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Returns a stage of that graph which, once compiled, takes what the call took."""
+        return _Stage(stage, self, _types_of(args, kwargs))
+
 
 def _explain_deleted(error: Exception, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     from jaxaot.facade.bad_arguments import explain_deleted
@@ -169,7 +220,8 @@ def jit(
     shardings are given, it is `jax.jit`. Arguments that hold flax nnx objects, such as modules and optimizers, are
     treated as `nnx.jit` does: what the function changes in them is written back; their arrays are reused.
     For these `lower` and `trace` are of the graph of the call, from the arrays of arguments and Variables, in the order
-    in which `ja.trace(fn, ...)` prints them, to results and what is written.
+    in which `ja.trace(fn, ...)` prints them, to results and what is written. Once compiled, `lower(model, x).compile()`
+    is called with the objects, `(model, x)`; its first call makes the program that writes to them.
     What is compiled is kept as long as `fn` lives: to write `ja.jit(fn)(x)` in a loop compiles once.
 
     With `dynamic`, one program serves many sizes, without padding by hand. It is made at a bucket, and runs for all

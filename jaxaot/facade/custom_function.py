@@ -445,8 +445,8 @@ def _check_dirty(name: str, ctx: FunctionCtx, args: tuple[Any, ...], results: Se
     for tensor in ctx._dirty:
         if not is_in(tensor, results):
             raise FunctionResultError(
-                f"Some elements marked as dirty during the forward method of {name} were not returned as output. The "
-                "inputs that are modified inplace must all be outputs of the Function."
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
+                f"are modified inplace must all be outputs of the Function, here of {name}."
             )
         if is_in(tensor, args):
             check_writable(tensor, True)

@@ -302,17 +302,20 @@ def _fits(parameter: Parameter, value: object) -> bool:
 
 
 def _with_inplace(function: Callable[..., Any], write: Callable[..., Any] | None) -> Callable[..., Any]:
-    """Returns an activation of `nn.functional` that also takes `inplace=`."""
+    """Returns an activation of `nn.functional` that also takes `inplace`, after its other parameters."""
+    kinds = [parameter.kind for parameter in inspect.signature(function).parameters.values()]
+    position = kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
     @functools.wraps(function)
-    def fn(input: Tensor, *args: object, inplace: bool = False, **kwargs: Any) -> Tensor:
-        if not inplace:
-            return function(input, *args, **kwargs)
-        if write is not None:
-            return write(input, *args, **kwargs)
-        return input.copy_(function(input, *args, **kwargs))
+    def fn(*args: Any, **kwargs: Any) -> Tensor:
+        if len(args) > position and "inplace" not in kwargs:
+            kwargs["inplace"], args = args[position], args[:position] + args[position + 1 :]
+        if not kwargs.pop("inplace", False):
+            return function(*args, **kwargs)
+        target, *rest = args or [kwargs.pop("input")]
+        return write(target, *rest, **kwargs) if write is not None else target.copy_(function(target, *rest, **kwargs))
 
-    return _documented(with_parameters(fn, function, "inplace=False"))
+    return _documented(with_parameters(fn, function, "inplace=False", position))
 
 
 def _with_indices(spec: OpSpec, function: Callable[..., Any], both: Callable[..., Any]) -> Callable[..., Any]:

@@ -100,15 +100,15 @@ def check_view_writable(target: Any, records: bool) -> None:
         return
     if target._creation == "several" and refuses_unrecorded():
         raise AutogradError(
-            "Output 0 of a function that returns multiple views is a view and is being modified inplace. This view is "
-            "the output of a function that returns multiple views. Such functions do not allow the output views to be "
-            "modified inplace. You should replace the inplace operation by an out-of-place one."
+            f"{_output_name(target)} is a view and is being modified inplace. This view is the output of a function "
+            "that returns multiple views. Such functions do not allow the output views to be modified inplace. You "
+            "should replace the inplace operation by an out-of-place one."
         )
     if target._creation == "custom":
         raise AutogradError(
-            "Output 0 of a custom Function is a view and is being modified inplace. This view was created inside a "
-            "custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace "
-            "would override the custom backward associated with the custom Function, leading to incorrect gradients. "
+            f"{_output_name(target)} is a view and is being modified inplace. This view was created inside a custom "
+            "Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would "
+            "override the custom backward associated with the custom Function, leading to incorrect gradients. "
             "This behavior is forbidden. You can fix this by cloning the output of the custom Function."
         )
     if target._creation in UNRECORDED:
@@ -119,6 +119,12 @@ def check_view_writable(target: Any, records: bool) -> None:
             f"and the inplace either both inside the {mode} block (if you don't want the inplace to be tracked) or "
             "both outside (if you want the inplace to be tracked)."
         )
+
+
+def _output_name(target: Any) -> str:
+    """Returns what made a view, in PyTorch's words."""
+    node = target.grad_fn
+    return "What was written to" if node is None else f"Output {target.output_nr} of {node.name()}"
 
 
 def is_itself(target: Any, value: Any) -> bool:

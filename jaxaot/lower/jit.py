@@ -126,6 +126,10 @@ class OfObjects(Protocol):
         """Returns the graph of a call, and what goes with it."""
         ...
 
+    def staged(self, stage: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Returns a stage of that graph which, once compiled, takes what the call took."""
+        ...
+
     def explain_cache(self) -> CacheReport:
         """Returns what became in `cache_dir` of each graph."""
         ...
@@ -588,12 +592,13 @@ class Jitted(Generic[P, R]):
     def _stage_of(self, method: str, args: Any, kwargs: Any) -> Any:
         refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
-            graph = self._of_objects().graph_of(args, kwargs).graph
+            made = self._of_objects()
+            graph = made.graph_of(args, kwargs).graph
             run = as_one_call(graph, self._name)
             run.__name__ = run.__qualname__ = self._name
             types = [jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type) for aval in graph.in_avals]
             of_arrays = Jitted(run, {}, self._objects)
-            return getattr(of_arrays, method)(*types)
+            return made.staged(getattr(of_arrays, method)(*types), args, kwargs)
         if is_outermost():
             return self._current().staged(method, args, kwargs)
         return getattr(self._inside, method)(*args, **kwargs)

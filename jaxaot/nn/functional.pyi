@@ -192,9 +192,9 @@ def alpha_dropout(
     input: Operand,
     p: _float = 0.5,
     training: _bool = False,
+    inplace: _bool = False,
     *,
     out: Tensor | None = None,
-    inplace: _bool = False,
 ) -> Tensor:
     """Returns the elements, in training some set so that mean and variance stay, as `selu` needs.
 
@@ -202,8 +202,8 @@ def alpha_dropout(
       input: The tensor.
       p: The order of the norm, or the probability.
       training: Whether it behaves as in training.
-      out: A tensor, or several, to write the result to, resized if need be; it is returned.
       inplace: Whether the result is written to `input`.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
 
     The result has memory of its own; `Tensor.alpha_dropout_` writes it to `input`.
 
@@ -403,7 +403,7 @@ def binary_cross_entropy_with_logits(
     See `torch.nn.functional.binary_cross_entropy_with_logits`.
     """
 
-def celu(input: Operand, alpha: _float = 1.0, *, inplace: _bool = False) -> Tensor:
+def celu(input: Operand, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """Returns the elements, negative ones replaced by `alpha * (exp(x / alpha) - 1)`.
 
     Args:
@@ -735,9 +735,9 @@ def dropout(
     input: Operand,
     p: _float = 0.5,
     training: _bool = True,
+    inplace: _bool = False,
     *,
     out: Tensor | None = None,
-    inplace: _bool = False,
 ) -> Tensor:
     """Returns the elements, in training each replaced by zero with probability `p`, the others scaled up.
 
@@ -745,8 +745,8 @@ def dropout(
       input: The tensor.
       p: The probability with which an element becomes zero.
       training: Whether it behaves as in training.
-      out: A tensor, or several, to write the result to, resized if need be; it is returned.
       inplace: Whether the result is written to `input`.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
 
     The result has memory of its own; `Tensor.dropout_` writes it to `input`.
 
@@ -755,7 +755,7 @@ def dropout(
     See `torch.dropout`.
     """
 
-def dropout1d(input: Operand, p: _float = 0.5, training: _bool = True, *, inplace: _bool = False) -> Tensor:
+def dropout1d(input: Operand, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
     """Returns signals, in training each channel replaced by zeros with probability `p`.
 
     Args:
@@ -786,7 +786,7 @@ def dropout1d_(input: Operand, p: _float = 0.5, training: _bool = True) -> Tenso
     See `torch.Tensor.dropout1d_`.
     """
 
-def dropout2d(input: Operand, p: _float = 0.5, training: _bool = True, *, inplace: _bool = False) -> Tensor:
+def dropout2d(input: Operand, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
     """Returns images, in training each channel replaced by zeros with probability `p`.
 
     Three dims are (N, C, L), not (C, H, W).
@@ -819,7 +819,7 @@ def dropout2d_(input: Operand, p: _float = 0.5, training: _bool = True) -> Tenso
     See `torch.Tensor.dropout2d_`.
     """
 
-def dropout3d(input: Operand, p: _float = 0.5, training: _bool = True, *, inplace: _bool = False) -> Tensor:
+def dropout3d(input: Operand, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
     """Returns volumes, in training each channel replaced by zeros with probability `p`.
 
     Args:
@@ -865,7 +865,7 @@ def dropout_(input: Operand, p: _float = 0.5, training: _bool = True) -> Tensor:
     See `torch.Tensor.dropout_`.
     """
 
-def elu(input: Operand, alpha: _float = 1.0, *, inplace: _bool = False) -> Tensor:
+def elu(input: Operand, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """Returns the elements, negative ones replaced by `alpha * (exp(x) - 1)`.
 
     Args:
@@ -954,9 +954,9 @@ def feature_alpha_dropout(
     input: Operand,
     p: _float = 0.5,
     training: _bool = False,
+    inplace: _bool = False,
     *,
     out: Tensor | None = None,
-    inplace: _bool = False,
 ) -> Tensor:
     """Returns the channels, in training some set as by `alpha_dropout`, each as a whole.
 
@@ -966,8 +966,8 @@ def feature_alpha_dropout(
       input: The tensor.
       p: The order of the norm, or the probability.
       training: Whether it behaves as in training.
-      out: A tensor, or several, to write the result to, resized if need be; it is returned.
       inplace: Whether the result is written to `input`.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
 
     The result has memory of its own; `Tensor.feature_alpha_dropout_` writes it to `input`.
 
@@ -1308,7 +1308,7 @@ def hardshrink(input: Operand, lambd: _float = 0.5, *, out: Tensor | None = None
     See `torch.hardshrink`.
     """
 
-def hardsigmoid(input: Operand, *, inplace: _bool = False) -> Tensor:
+def hardsigmoid(input: Operand, inplace: _bool = False) -> Tensor:
     """Returns x / 6 + 1/2, clamped to the range from 0 to 1: a sigmoid of straight lines.
 
     Args:
@@ -1320,7 +1320,7 @@ def hardsigmoid(input: Operand, *, inplace: _bool = False) -> Tensor:
     See `torch.nn.functional.hardsigmoid`.
     """
 
-def hardswish(input: Operand, *, inplace: _bool = False) -> Tensor:
+def hardswish(input: Operand, inplace: _bool = False) -> Tensor:
     """Returns each element times its `hardsigmoid`.
 
     Args:
@@ -1332,7 +1332,7 @@ def hardswish(input: Operand, *, inplace: _bool = False) -> Tensor:
     See `torch.nn.functional.hardswish`.
     """
 
-def hardtanh(input: Operand, min_val: _float = -1.0, max_val: _float = 1.0, *, inplace: _bool = False) -> Tensor:
+def hardtanh(input: Operand, min_val: _float = -1.0, max_val: _float = 1.0, inplace: _bool = False) -> Tensor:
     """Returns the elements, clamped to the range from `min_val` to `max_val`.
 
     Args:
@@ -1525,7 +1525,7 @@ def layer_norm(
     See `torch.layer_norm`.
     """
 
-def leaky_relu(input: Operand, negative_slope: _float = 0.01, *, inplace: _bool = False) -> Tensor:
+def leaky_relu(input: Operand, negative_slope: _float = 0.01, inplace: _bool = False) -> Tensor:
     """Returns the elements, negative ones times `negative_slope`.
 
     Args:
@@ -2006,7 +2006,7 @@ def max_unpool3d(
     See `torch.nn.functional.max_unpool3d`.
     """
 
-def mish(input: Operand, *, inplace: _bool = False) -> Tensor:
+def mish(input: Operand, inplace: _bool = False) -> Tensor:
     """Returns each element times the hyperbolic tangent of its softplus.
 
     Args:
@@ -2345,7 +2345,7 @@ def prelu(input: Operand, weight: Operand) -> Tensor:
     See `torch.prelu`.
     """
 
-def relu(input: Operand, *, inplace: _bool = False) -> Tensor:
+def relu(input: Operand, inplace: _bool = False) -> Tensor:
     """Returns the elements, negative ones replaced by zero.
 
     Args:
@@ -2357,7 +2357,7 @@ def relu(input: Operand, *, inplace: _bool = False) -> Tensor:
     See `torch.relu`.
     """
 
-def relu6(input: Operand, *, inplace: _bool = False) -> Tensor:
+def relu6(input: Operand, inplace: _bool = False) -> Tensor:
     """Returns the elements, those below 0 raised to it and those above 6 lowered to it.
 
     Args:
@@ -2407,7 +2407,6 @@ def rrelu(
     lower: _float = 0.125,
     upper: _float = 0.3333333333333333,
     training: _bool = False,
-    *,
     inplace: _bool = False,
 ) -> Tensor:
     """Returns the elements, negative ones times a slope that is random in training.
@@ -2458,7 +2457,7 @@ def scaled_dot_product_attention(
     See `torch.nn.functional.scaled_dot_product_attention`.
     """
 
-def selu(input: Operand, *, inplace: _bool = False) -> Tensor:
+def selu(input: Operand, inplace: _bool = False) -> Tensor:
     """Returns `elu` with the scales that keep mean and variance through layers.
 
     Args:
@@ -2493,7 +2492,7 @@ def sigmoid(input: Operand, *, out: Tensor | None = None) -> Tensor:
     See `torch.sigmoid`.
     """
 
-def silu(input: Operand, *, inplace: _bool = False) -> Tensor:
+def silu(input: Operand, inplace: _bool = False) -> Tensor:
     """Returns each element times its sigmoid, also called swish.
 
     Args:
@@ -2652,7 +2651,7 @@ def tanhshrink(input: Operand) -> Tensor:
     See `torch.nn.functional.tanhshrink`.
     """
 
-def threshold(input: Operand, threshold: _float, value: _float, *, inplace: _bool = False) -> Tensor:
+def threshold(input: Operand, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
     """Returns the elements, those not above `threshold` replaced by `value`.
 
     Args:

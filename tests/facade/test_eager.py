@@ -243,3 +243,21 @@ def test_what_draws_nothing_moves_no_stream(call):
 
 
 ATTENTION = ja.nn.MultiheadAttention(4, 2, dropout=0.1).eval()
+
+
+INPLACE = {
+    "relu": (), "relu6": (), "selu": (), "silu": (), "mish": (), "hardswish": (), "hardsigmoid": (), "celu": (1.0,),
+    "elu": (1.0,), "leaky_relu": (0.1,), "hardtanh": (-1.0, 1.0), "threshold": (0.0, 0.5), "rrelu": (0.1, 0.1, False),
+    "dropout": (0.5, False), "alpha_dropout": (0.5, False), "dropout2d": (0.5, False),
+}  # fmt: skip
+
+
+def test_activations_take_inplace_last_by_position_or_by_name():
+    for name, args in INPLACE.items():
+        fn = getattr(F, name)
+        right = fn(ja.tensor([[-1.0, 2.0]]), *args)
+        for call in (lambda x: fn(x, *args, True), lambda x: fn(x, *args, inplace=True)):
+            x = ja.tensor([[-1.0, 2.0]])
+            assert call(x) is x and x.tolist() == right.tolist(), name
+        x = ja.tensor([[-1.0, 2.0]])
+        assert fn(x, *args, False) is not x and x.tolist() == [[-1.0, 2.0]], name

@@ -12,7 +12,7 @@ import pytest
 from flax import nnx
 
 import jaxaot as ja
-from jaxaot.errors import UnsupportedVariableError, UsageError
+from jaxaot.errors import ArgumentError, UnsupportedVariableError, UsageError
 from tests.seeds import some
 
 
@@ -149,6 +149,25 @@ def test_a_bad_call():
         np.testing.assert_array_equal(a, b)
     with pytest.raises(TypeError, match="Error interpreting argument to <function step"):
         fn("a", "b", "c", "d")
+
+
+def test_a_compiled_stage_takes_what_the_call_takes():
+    model, optimizer = made()
+    x, y = data()
+    before = state_of(model, optimizer)
+    fn = ja.jit(step)
+    compiled = fn.trace(model, optimizer, x, y).lower().compile()
+    assert "dot" in compiled.as_text()
+    assert float(compiled(model, optimizer, x, y)) > 0  # which writes, as a call of `fn` does
+    assert any(not np.array_equal(a, b) for a, b in zip(state_of(model, optimizer), before, strict=True))
+    with pytest.raises(ArgumentError, match=r"was compiled for .*float32\[6, 4\].* is called with .*float32\[2, 4\]"):
+        compiled(model, optimizer, x[:2], y[:2])
+    with pytest.raises(UsageError, match=r"lower\(\*args\)\.compile\(\)"):
+        fn.lower(model, optimizer, x, y)(model, optimizer, x, y)
+    linear = nnx.Linear(4, 3, rngs=nnx.Rngs(0))
+    graph, state = nnx.split(linear)
+    of_state = ja.jit(lambda state, x: nnx.merge(graph, state)(x))
+    np.testing.assert_allclose(of_state.lower(state, x).compile()(state, x), linear(x), rtol=1e-6)
 
 
 def test_stages_are_of_the_graph_of_a_call():
