@@ -286,15 +286,13 @@ class Cutter:
         """
         saved, peak = parts.plan.extra_bytes, parts.timeline.peak_bytes
         best, least = None, peak * _ALIKE
-        limits: list[int | None] = [None] if get_policy(self.policy) is min_cut else []
-        limits += [limit for share in _LOOSER if (limit := int(share * self.save_all[1])) > saved]
-        for limit in limits:
+        limits: list[int | None] = [limit for share in _LOOSER if (limit := int(share * self.save_all[1])) > saved]
+        limits += [None] if get_policy(self.policy) is min_cut else []
+        for limit in limits:  # all of them: memory goes up and down with what is saved
             trial = self.cut() if limit is None else self.within(limit)
             trial_peak = trial.timeline.peak_bytes
             if trial.plan.extra_bytes > saved and trial_peak <= least:
                 best, least = trial, int(trial_peak / _ALIKE)  # another one has to be clearly better
-            elif limit is not None:  # memory falls with what is saved, and then rises
-                break
         return best
 
     def within(self, limit: int) -> Partition:
