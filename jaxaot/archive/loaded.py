@@ -252,7 +252,7 @@ class _Reader:
             if backward is not None:
                 read_graph = lambda in_types, absent: graph_of(self._graph("backward"), in_types, absent)
                 parts, _ = self._partition(backward, whole, (), read_graph)
-            bucket.made = Made(_WRITTEN_ELSEWHERE, whole, Shared(whole, parts, bucket.make, None), ())
+            bucket.made = Made(_WRITTEN_ELSEWHERE, whole, Shared(whole, parts, bucket.make, None, None), ())
         shared, partition, tape = bucket.made.run, None, None
         if backward is not None:
             partition, tape = self._partition(backward, shared.whole, (), lambda *_: shared.partition.backward)

@@ -592,8 +592,7 @@ class Jitted(Generic[P, R]):
     def _stage_of(self, method: str, args: Any, kwargs: Any) -> Any:
         refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
-            made = self._of_objects()
-            graph = made.graph_of(args, kwargs).graph
+            graph = (made := self._of_objects()).graph_of(args, kwargs).graph
             run = as_one_call(graph, self._name)
             run.__name__ = run.__qualname__ = self._name
             types = [jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type) for aval in graph.in_avals]
@@ -624,10 +623,8 @@ class Jitted(Generic[P, R]):
 
         refuse_cycles((args, kwargs), "The arguments")
         try:
-            if self._objects.are_in((args, kwargs)):
-                call = self._of_objects().graph_of(args, kwargs)
-            else:
-                call = OfCall(self._inside.trace(*args, **kwargs).jaxpr)
+            of_arrays = lambda: OfCall(self._inside.trace(*args, **kwargs).jaxpr)
+            call = self._of_objects().graph_of(args, kwargs) if self._objects.are_in((args, kwargs)) else of_arrays()
             exchanges = on_devices(lambda: self.lower(*args, **kwargs), args, kwargs)
             return jitted_report(self._name, call._replace(on_devices=exchanges), self._options)
         except Exception as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 import jax
 import jax.numpy as jnp
@@ -29,7 +29,7 @@ from jaxaot.ir.walk import equation_content, param_key
 from jaxaot.lower.families import Fit
 from jaxaot.lower.padding import Crop, crop_of, padded
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
-from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
+from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill
 from jaxaot.plan.stages import JointGraph, Partition
 from jaxaot.tape.modes import state
 from jaxaot.tape.saved_hooks import HookPair
@@ -57,7 +57,8 @@ class Shared:
 
     def __init__(
         self, forward: ClosedJaxpr, partition: Partition | None, make: Callable[..., Any], settings: object,
-        cut: Callable[[JointGraph], Partition], packed: Sequence[Axes | None] = (), hooks_inside: Sequence[Any] = (),
+        cut: Callable[[JointGraph], Partition] | None, packed: Sequence[Axes | None] = (),
+        hooks_inside: Sequence[Any] = (),
     ):  # fmt: skip
         """Nothing is compiled yet.
 
@@ -66,7 +67,7 @@ class Shared:
           partition: The forward and the backward, if gradients flow.
           make: A backend.
           settings: Those of JAX under which alone it may run.
-          cut: Takes a joint graph at the bucket to its forward and backward.
+          cut: Takes a joint graph at the bucket to its forward and backward; None if there is no function to trace.
           packed: See the attributes.
           hooks_inside: Likewise.
         """
@@ -210,14 +211,17 @@ def packed_extents(parts: Partition, joint: JointGraph, known: Mapping[Any, Axes
     axes = {number: known[var] for var, number in contents.of(joint.jaxpr).items() if var in known}
     numbers = contents.of(parts.forward)
     for place in parts.plan.packed_between:
-        match parts.plan.residuals[place]:
+        source = parts.plan.residuals[place]
+        match source:
             case FromOutput(index):
                 value = parts.forward.jaxpr.outvars[index]
             case FromForward(index):
                 value = parts.forward.jaxpr.outvars[parts.joint.n_outputs + index]
-            case _:  # an input, which the node holds as it was passed
+            case FromPrimal() | FromRefill():  # an input, which the node holds as it was passed
                 found.append(None)
                 continue
+            case _:
+                assert_never(source)
         number = None if isinstance(value, Literal) else numbers[value]
         if number not in axes:
             return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +26,7 @@ from jaxaot.lower.families import CannotRunError, Graph, Made, fitted, program_b
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.passes.dce import dce
-from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
+from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill
 from jaxaot.plan.stages import JointGraph, Traced
 from jaxaot.runtime.backward import CompiledNode
 from jaxaot.runtime.room import Room, Shared, cut_outputs, keeping_padding, may_be_padded, room_for, shared_joint
@@ -96,6 +96,7 @@ class SecondInBucket:
         def run(found: Made, _: str, at_bucket: Graph) -> Shared:
             joint: JointGraph = at_bucket.origin
             n_given = len(found.graph.in_avals) - len(at_bucket.closed.in_avals)
+            assert shared.cut is not None, "there are traces"
             parts = shared.cut(shared_joint(found.graph, joint, n_given))
             if parts.plan.packed_between:
                 raise CannotRunError("hooks on saved tensors are in force")
@@ -140,8 +141,10 @@ class SecondInBucket:
                     residuals.append(results[index])
                 case FromForward(index):
                     residuals.append(results[joint.n_outputs + index])
-                case _:
+                case FromRefill():
                     raise AssertionError("no storage is filled again")
+                case _:
+                    assert_never(source)
         ends = [*edges, *(None if ct is None or not ct.requires_grad else ct._gradient_edge() for ct in cotangents)]
         reached = [ends[i] for i in joint.differentiable_inputs]
         third = _Third(self._gradients_of(self._traced, self._room.partition.joint, self.primals), joint, len(operands))  # pyright: ignore[reportOptionalMemberAccess]
