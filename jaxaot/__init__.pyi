@@ -5229,19 +5229,19 @@ def lobpcg(
 
     Args:
       A: A matrix or a batch of matrices.
-      k: How many; or which one, counted from 1.
-      B: The right-hand sides, a matrix or a batch of matrices.
-      X:
-      n: A number: how often, which power, or which degree.
-      iK:
-      niter: How many rounds of iteration.
-      tol: The least singular value that counts.
+      k: How many eigenvalues.
+      B: The matrix of the generalized problem, positive definite; the identity if left out.
+      X: Where PyTorch begins, whose columns say how many eigenvalues there are if `k` does not.
+      n: How many columns PyTorch iterates on; it has no effect.
+      iK: A preconditioner of PyTorch's iteration; it has no effect.
+      niter: How many rounds PyTorch iterates; it has no effect.
+      tol: Where PyTorch's iteration ends; it has no effect.
       largest: Whether the greatest are meant rather than the least.
-      method:
-      tracker:
-      ortho_iparams:
-      ortho_fparams:
-      ortho_bparams:
+      method: Which iteration PyTorch runs; it has no effect.
+      tracker: None: nothing is iterated.
+      ortho_iparams: How PyTorch makes columns orthogonal; it has no effect.
+      ortho_fparams: How PyTorch makes columns orthogonal; it has no effect.
+      ortho_bparams: How PyTorch makes columns orthogonal; it has no effect.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
 
     The result has memory of its own.

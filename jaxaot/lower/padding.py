@@ -57,7 +57,7 @@ class Crop(NamedTuple):
         there = np.asarray(result).reshape(self.digits)[self.kept].reshape(self.aval.shape)
         return placed_as(there, result, self.aval, fitting(result.sharding, self.aval.shape))
 
-    def undone(self, value: ArrayLike, shape: tuple[int, ...]) -> Any:
+    def undone(self, value: Array, shape: tuple[int, ...]) -> Any:
         """Returns an array of a shape that is cut to some value; what is cut off is zero.
 
         Args:
@@ -67,7 +67,8 @@ class Crop(NamedTuple):
         there = np.asarray(value)
         room = np.zeros(self.digits, there.dtype)
         room[self.kept] = there.reshape(room[self.kept].shape)
-        return placed_as(room.reshape(shape), value, jax.typeof(value).update(shape=shape))
+        aval = jax.typeof(value).update(shape=shape)
+        return placed_as(room.reshape(shape), value, aval, fitting(value.sharding, shape))
 
 
 def crop_of(extents: Sequence[Extent], value: Callable[[Pair], int], aval: Aval) -> Crop | None:

@@ -320,7 +320,7 @@ class CompiledFunction(Generic[P, R]):
         self._misses += 1
         if all(p.owner is not program.owner for p in self.programs):
             self.n_programs_made += 1
-            self._recompiles.note(program.key)
+            self._recompiles.note(program.key, is_shared=program.room is not None)
         n_before = len(self.programs)
         kept = [program, *(p for p in self.programs if not p.is_out_of_reach())]
         last: dict[int, int] = {}  # of those used last

@@ -74,8 +74,13 @@ class Recompiles:
         self._returning: Counter[tuple[Kind, str]] = Counter()
         self._warned: set[tuple[Kind, str]] = set()
 
-    def note(self, key: CallKey) -> None:
-        """Notes that a program was made, and warns if one argument keeps being the reason."""
+    def note(self, key: CallKey, is_shared: bool = False) -> None:
+        """Notes that a program was made, and warns if one argument keeps being the reason.
+
+        Args:
+          key: What its guards look at.
+          is_shared: Whether it is the program of a bucket: then its sizes are no reason to warn.
+        """
         reasons = self._reasons(key, list(self._keys))
         if self._n:
             shown = "; ".join(reason.with_line for reason in reasons) or self._dropped()
@@ -83,6 +88,8 @@ class Recompiles:
         self._keys.append((self._n, key))
         self._n += 1
         for kind, about in {(reason.kind, reason.about) for reason in reasons}:
+            if is_shared and kind is Kind.SHAPE:
+                continue
             self._returning[kind, about] += 1
             is_due = self._returning[kind, about] == MAX_FOR_ONE_REASON and (kind, about) not in self._warned
             if is_due and kind in _ADVICE:

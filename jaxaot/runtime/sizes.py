@@ -545,6 +545,7 @@ def _tree_key(tree: Any) -> Any:
     if node is None:
         return None
     data = (*node[1].kind, len(node[1].size)) if isinstance(node[1], Frame) else node[1]
+    data = tuple(data) if isinstance(data, list) else data  # the keys of a dict
     return node[0], data, tuple(map(_tree_key, tree.children()))
 
 
@@ -564,7 +565,9 @@ def _is_apart(call: TracedCall) -> str | None:
 
 
 def _held(value: Any) -> Any:
-    """Returns the array of a tensor; of an array, itself."""
+    """Returns the array of a tensor, of a wrapper that of an inner tensor of its shape; of an array, itself."""
+    if is_wrapper(value):
+        value = next(leaf for leaf in leaves_of(value) if leaf._layout.size == value._layout.size)
     return value._storage.array if isinstance(value, Tensor) else value
 
 

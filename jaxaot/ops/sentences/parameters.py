@@ -342,6 +342,18 @@ PARAMETERS: dict[str, str] = {
 }
 
 OF_OPS: dict[tuple[str, str], str] = {
+    ("lobpcg", "B"): "The matrix of the generalized problem, positive definite; the identity if left out.",
+    ("lobpcg", "X"): "Where PyTorch begins, whose columns say how many eigenvalues there are if `k` does not.",
+    ("lobpcg", "iK"): "A preconditioner of PyTorch's iteration; it has no effect.",
+    ("lobpcg", "k"): "How many eigenvalues.",
+    ("lobpcg", "method"): "Which iteration PyTorch runs; it has no effect.",
+    ("lobpcg", "n"): "How many columns PyTorch iterates on; it has no effect.",
+    ("lobpcg", "niter"): "How many rounds PyTorch iterates; it has no effect.",
+    ("lobpcg", "ortho_bparams"): "How PyTorch makes columns orthogonal; it has no effect.",
+    ("lobpcg", "ortho_fparams"): "How PyTorch makes columns orthogonal; it has no effect.",
+    ("lobpcg", "ortho_iparams"): "How PyTorch makes columns orthogonal; it has no effect.",
+    ("lobpcg", "tol"): "Where PyTorch's iteration ends; it has no effect.",
+    ("lobpcg", "tracker"): "None: nothing is iterated.",
     ("softmax", "dim"): "The dim along which the results add up to 1.",
     ("log_softmax", "dim"): "The dim along which the exponentials of the results add up to 1.",
     ("softmin", "dim"): "The dim along which the results add up to 1.",
