@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import gc
+import warnings
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +12,9 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import nn
-from jaxaot.errors import CheckError, DimError, TensorTypeError, UsageError
+from jaxaot.errors import CheckError, DimError, RecompileWarning, TensorTypeError, UsageError
 from jaxaot.runtime.double_backward import DoubleBackward
+from jaxaot.runtime.recompiles import MAX_FOR_ONE_REASON
 from jaxaot.tracer import trace as tracing
 from tests.laws.test_random_sizes import make_program
 from tests.runtime.sized import Both, garbage, nans, rows, same
@@ -733,6 +735,15 @@ def test_sixty_steps_of_random_lengths_take_few_programs():
     for n in np.random.default_rng(1).integers(3, 13, 60):
         fn(ja.tensor(rows(n, 3)))
     assert fn.n_programs <= 2
+
+
+def test_programs_of_many_buckets_are_no_reason_to_warn():
+    fn = ja.compile(lambda x: x / x.sum(), dynamic={"x": 0}, buckets=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RecompileWarning)
+        for n in range(4, 28):
+            fn(ja.ones(n))
+    assert fn.n_programs > MAX_FOR_ONE_REASON + 1
 
 
 def test_warm_up_compiles_all_buckets():
