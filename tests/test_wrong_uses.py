@@ -51,7 +51,7 @@ CASES = {
     "a word as a dim": (lambda: ja.ones(3).flatten("x"), r"`dim` is an int, and 'x' was given"),
     "a word as a length": (lambda: ja.ones(3).narrow(0, 0, "x"), r"`length` is an int, and 'x' was given"),
     "a word as sizes": (lambda: ja.ones(3).unflatten(0, "x"), r"A shape is made of ints, and this is \('x',\)"),
-    "a letter as a dtype": (lambda: ja.ones(3).view("a"), r"`'a'` is not a dtype"),
+    "a letter as a dtype": (lambda: ja.ones(3).view("S"), r"`'S'` is not a dtype"),
     "a number among tensors": (
         lambda: ja.cat([ja.ones(3), 3]),
         r"\(at position 1\).*nor can a number; write `ja\.stack`",
