@@ -64,7 +64,7 @@ class SecondInBucket:
             if shared.second is None:
                 shared.second = self._made(shared)
             here = self._graph(self._traced, self._room.partition.joint)
-        except (CannotRunError, NotImplementedError, TypeError) as error:
+        except (CannotRunError, NotImplementedError, TypeError) as error:  # JAX's two: the exact graph then says it
             shared.second = str(error)
         if isinstance(shared.second, str):
             return None
