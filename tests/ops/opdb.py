@@ -146,7 +146,8 @@ def find(op):
     found = ja
     for part in op.name.split("."):
         found = getattr(found, part, None)
-    if found is None and "." not in op.name:
+    is_dtype = isinstance(found, type) and issubclass(found, np.generic)  # `ja.cfloat`, as `torch.cfloat`
+    if (found is None or is_dtype) and "." not in op.name:
         found = getattr(ja.Tensor, op.name, None)
     return found
 
