@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import platform
+import resource
 import statistics
 import sys
 import time
@@ -139,6 +140,18 @@ def find_torch() -> Any:
     except ImportError:
         return None
     return torch
+
+
+def peak_resident() -> int:
+    """Returns the most bytes that this process held until now.
+
+    `getrusage` would count what its parent held when it started this process, too.
+    """
+    try:
+        lines = pathlib.Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:  # macOS, where the unit is a byte
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
 
 def seconds_text(seconds: float) -> str:

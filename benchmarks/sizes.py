@@ -28,7 +28,7 @@ import numpy as np
 from jax import lax
 
 import jaxaot as ja
-from benchmarks.runner import write_json
+from benchmarks.runner import peak_resident, write_json
 from jaxaot.buckets.policy import read_buckets
 from jaxaot.lower.padding import padded
 
@@ -437,8 +437,7 @@ def _most_resident(run: Callable[[], Any]) -> int:
     """Returns the most bytes that the process holds while something runs; Linux says so."""
     pathlib.Path("/proc/self/clear_refs").write_text("5")
     jax.block_until_ready(run())
-    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+    return peak_resident()
 
 
 def tensors(steps: int, longest: int) -> None:

@@ -29,7 +29,6 @@ import argparse
 import contextlib
 import dataclasses
 import pathlib
-import resource
 import statistics
 import subprocess
 import sys
@@ -42,7 +41,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.passes import fired, without
-from benchmarks.runner import Timing, find_torch, seconds_text, show_machine, write_json
+from benchmarks.runner import Timing, find_torch, peak_resident, seconds_text, show_machine, write_json
 from benchmarks.steps import RATE, REAL, STEPS, Step
 from jaxaot._util import format_bytes
 from jaxaot.ir.rewrite import inline
@@ -171,8 +170,7 @@ def _take_part(call: Callable[[], Any]) -> None:
     first = time.perf_counter() - start
     call()
     once = min(_timed(call) for _ in range(3))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    print(f"ready {first} {loss} {peak}", flush=True)
+    print(f"ready {first} {loss} {peak_resident()}", flush=True)
     n_calls = max(1, min(200, int(ROUND_SECONDS / once)))
     for _ in sys.stdin:
         print(*(_timed(call) for _ in range(n_calls)), flush=True)

@@ -116,7 +116,8 @@ def steps(models: dict[str, Any]) -> list[str]:
             calls = [seconds for round_ in told["rounds"] for seconds in round_]
             shown = map(seconds_text, (min(told["first"]), min(calls), median(calls)))
             case = model if timings[name] is baseline else ""
-            lines.append(f"| {case} | {name} | {' | '.join(shown)} | {ratio} | {format_bytes(told['peak'])} |")
+            peak = "" if told["peak"] is None else format_bytes(told["peak"])
+            lines.append(f"| {case} | {name} | {' | '.join(shown)} | {ratio} | {peak} |")
     return lines
 
 
