@@ -17,7 +17,7 @@ import functools
 import operator
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 import jax
@@ -40,7 +40,7 @@ from jaxaot.lower.chooser import Chooser, donated_by
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.static import Static, counted_from_first, refuse_cycles
 from jaxaot.lower.warm.events import CacheEvent, CacheReport, as_report
-from jaxaot.partition.fitting import Asked, Cuts, find_program, fitting
+from jaxaot.partition.fitting import AS_ASKED, Asked, Trial, find_program, fitting
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
@@ -354,12 +354,13 @@ class _Version:
           BudgetError: If none was found.
         """
 
-        def made(less: int, cuts: Cuts) -> tuple[_Measured, int | None]:
-            traced = self._traced
-            if less or cuts is not Cuts.ASKED:  # another function, as JAX keeps traces
-                traced = jax.jit(_Checked(self._fn.__wrapped__, self._fn.objects), **self._tracing)
-            with fitting(less, cuts):
-                return self._measured(traced.trace(*args, **kwargs), args, kwargs)
+        def made(trial: Trial) -> tuple[Hashable, Callable[[], tuple[_Measured, int | None]]]:
+            is_new = trial != AS_ASKED  # another function, as JAX keeps traces
+            fn = _Checked(self._fn.__wrapped__, self._fn.objects)
+            with fitting(trial) as now:
+                found = (jax.jit(fn, **self._tracing) if is_new else self._traced).trace(*args, **kwargs)
+            key = trial.is_plain, *(now.cuts if is_new else asked.cuts)
+            return key, lambda: self._measured(found, args, kwargs)
 
         return find_program(asked, getattr(self._fn, "__name__", "fn"), made)
 
@@ -372,9 +373,8 @@ class _Version:
         options = self._compiler_options
         if way is not None and way.how is How.EIGEN:
             options = with_eigen_convolutions(options)
-        donated = tuple(i for i, leaf in enumerate(jax.tree.leaves(traced.args_info)) if leaf.donated)
         name = getattr(self._fn, "__name__", "fn")
-        jitted = jax.jit(as_one_call(graph, name), donate_argnums=donated, compiler_options=options or None)
+        jitted = jax.jit(as_one_call(graph, name), donate_argnums=donated_by(traced), compiler_options=options or None)
         memory = jitted.lower(*leaves).compile().memory_analysis()  # a call finds what was compiled
         total = None
         if memory is not None:

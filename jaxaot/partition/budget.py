@@ -67,10 +67,12 @@ class Fit:
       bytes: The most that may be in use at any time.
       is_measured: Whether the program is measured once it is compiled: if nothing is estimated to fit, what needs least
         is tried then.
+      rung: Which cut is taken of those that are the same for all budgets, see `Cutter.rungs`; None for one that fits.
     """
 
     bytes: int
     is_measured: bool = False
+    rung: int | None = None
 
 
 @immutable
@@ -79,11 +81,11 @@ class Share:
 
     Attributes:
       budget: The budget.
-      is_looser: Whether more may be saved where all of the program is estimated to take less memory then.
+      rung: Which cut of those that may take less memory is taken instead, see `Cutter.rungs`; None for the one asked.
     """
 
     budget: float | str
-    is_looser: bool = False
+    rung: int | None = None
 
 
 def parse_budget(budget: float | str | None, save_all_bytes: int, n_devices: int = 1) -> int:

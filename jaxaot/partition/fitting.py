@@ -8,39 +8,54 @@ A cut that saves much may take more memory than what JAX makes of the function: 
 what costs it nothing. Where that may be, the program is compiled both ways, and the smaller one is taken.
 
 A cut that saves little may take more memory than one that saves more, because what is computed again takes memory too.
-Where the estimate says so, the program of the looser cut is compiled as well. So a smaller budget takes no more.
+Where by the estimate that may be, other *rungs* are compiled as well: cuts that are the same for all budgets. So a
+smaller budget takes no more. They are also the last that is tried before a limit is refused.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import enum
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Iterator
+from typing import Generic, TypeVar
 
+from jaxaot._immutable import immutable
 from jaxaot._util import format_bytes
 from jaxaot.errors import BudgetError
 from jaxaot.partition.budget import Fit, Share, parse_fit
-from jaxaot.plan.saved import SavePlan
+from jaxaot.plan.stages import Partition
 
 T = TypeVar("T")
 
 N_TRIES = 4
 """How many programs are compiled to find one that fits into some memory; then comes the one that saves all."""
 
+N_RUNGS = 6
+"""How many of the cuts that are the same for all budgets are compiled before a limit is refused."""
+
 DOUBTFUL_SHARE = 1 / 3
 """A cut that saves more than this share of all may take more memory than what JAX makes of the function."""
 
 
-class Cuts(enum.Enum):
-    """How the functions in a program that have a budget are cut: as asked, looser, or not at all."""
+@immutable
+class Trial:
+    """How the functions in a program that have a budget are cut for one of the programs that are tried.
 
-    ASKED = enum.auto()
-    LOOSER = enum.auto()
-    PLAIN = enum.auto()
+    Attributes:
+      less: How many bytes are taken off of each limit.
+      rung: Which of the cuts that are the same for all budgets is taken, the one of least memory by estimate first;
+        None if functions are cut as asked.
+      is_plain: Whether they are left to JAX.
+    """
+
+    less: int = 0
+    rung: int | None = None
+    is_plain: bool = False
+
+
+AS_ASKED, PLAIN = Trial(), Trial(is_plain=True)
 
 
 @dataclasses.dataclass
@@ -50,15 +65,17 @@ class Asked:
     Attributes:
       limit: The memory that it has to fit into, in bytes; None if there is no limit.
       is_doubtful: Whether it may take more memory than if its functions were left to JAX.
-      has_looser: Whether it may take more memory than if its functions saved more.
+      n_rungs: How many other cuts of its functions may take less memory.
+      cuts: What is saved by each, and what it takes by estimate, in bytes: programs of equal cuts are the same.
     """
 
     limit: int | None = None
     is_doubtful: bool = False
-    has_looser: bool = False
+    n_rungs: int = 0
+    cuts: list[tuple[int, int]] = dataclasses.field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return self.limit is not None or self.is_doubtful or self.has_looser
+        return self.limit is not None or self.is_doubtful or self.n_rungs > 0
 
 
 class Fitting(threading.local):
@@ -67,13 +84,12 @@ class Fitting(threading.local):
     Attributes:
       is_on: Whether one is that will be measured.
       asked: What the functions in it ask.
-      less: How many bytes are taken off of each.
-      cuts: How functions are cut; what is left to JAX saves all.
+      trial: How they are cut; what is left to JAX saves all.
       has_warned: Whether a warning said that a limit is met by an estimate.
     """
 
     def __init__(self) -> None:
-        self.is_on, self.less, self.cuts = False, 0, Cuts.ASKED
+        self.is_on, self.trial = False, AS_ASKED
         self.asked = Asked()
         self.has_warned = False
 
@@ -82,20 +98,19 @@ _now = Fitting()
 
 
 @contextlib.contextmanager
-def fitting(less: int = 0, cuts: Cuts = Cuts.ASKED) -> Iterator[Asked]:
+def fitting(trial: Trial = AS_ASKED) -> Iterator[Asked]:
     """Has what is traced in it be part of a program that will be measured; yields what functions ask of it.
 
     Args:
-      less: How many bytes to take off of each limit.
-      cuts: How functions that have a budget are cut.
+      trial: How functions that have a budget are cut.
     """
-    before = _now.is_on, _now.asked, _now.less, _now.cuts
+    before = _now.is_on, _now.asked, _now.trial
     asked = Asked()
-    _now.is_on, _now.asked, _now.less, _now.cuts = True, asked, less, cuts
+    _now.is_on, _now.asked, _now.trial = True, asked, trial
     try:
         yield asked
     finally:
-        _now.is_on, _now.asked, _now.less, _now.cuts = before
+        _now.is_on, _now.asked, _now.trial = before
 
 
 def budget_now(budget: float | str | None) -> float | str | Fit | Share | None:
@@ -103,14 +118,14 @@ def budget_now(budget: float | str | None) -> float | str | Fit | Share | None:
 
     Where nothing measures the program, one warning says that a limit is met by an estimate.
     """
-    fit = parse_fit(budget)
+    fit, trial = parse_fit(budget), _now.trial
     if fit is None:
         is_shared = _now.is_on and budget is not None
-        return Share(budget, _now.cuts is Cuts.LOOSER) if is_shared else budget  # type: ignore[arg-type]
+        return Share(budget, trial.rung) if is_shared else budget  # type: ignore[arg-type]
     if _now.is_on:
         limit = _now.asked.limit
         _now.asked.limit = fit.bytes if limit is None else min(limit, fit.bytes)
-        return Fit(max(0, fit.bytes - _now.less), is_measured=True)
+        return Fit(max(0, fit.bytes - trial.less), is_measured=True, rung=trial.rung)
     if not _now.has_warned:
         _now.has_warned = True
         warnings.warn(
@@ -123,78 +138,115 @@ def budget_now(budget: float | str | None) -> float | str | Fit | Share | None:
 
 def is_left_to_jax(budget: float | str | None) -> bool:
     """Returns whether a function with such a budget is left to JAX now."""
-    return _now.cuts is Cuts.PLAIN and budget is not None
+    return _now.trial.is_plain and budget is not None
 
 
-def note_cut(budget: float | str | Fit | Share | None, plan: SavePlan, has_looser: bool) -> None:
+def note_cut(budget: float | str | Fit | Share | None, parts: Partition, n_rungs: int) -> None:
     """Notes that the program being made has a function in it that was cut at a budget.
 
     Args:
       budget: The budget.
-      plan: What is saved.
-      has_looser: Whether a cut that saves more may take less memory.
+      parts: The function, cut.
+      n_rungs: How many other cuts may take less memory.
     """
-    _now.asked.has_looser |= _now.is_on and has_looser
+    if not _now.is_on:
+        return
+    plan, asked = parts.plan, _now.asked
+    asked.n_rungs = max(asked.n_rungs, n_rungs)
+    asked.cuts.append((plan.extra_bytes, parts.timeline.peak_bytes))
     saves_much = plan.extra_bytes > plan.save_all_bytes * DOUBTFUL_SHARE
-    if _now.is_on and budget is not None and plan.repeats_work and saves_much:
-        _now.asked.is_doubtful = True
+    if budget is not None and plan.repeats_work and saves_much:
+        asked.is_doubtful = True
 
 
-Make = Callable[[int, Cuts], tuple[T, int | None]]
+Found = tuple[T, int | None]
+"""A program, and what it takes, in bytes; None if the compiler does not say, which counts as fitting."""
+
+Make = Callable[[Trial], tuple[Hashable, Callable[[], Found[T]]]]
+"""Takes how functions are cut, to what tells the program from others, and what compiles it."""
+
+
+class _Programs(Generic[T]):
+    """The programs that are tried.
+
+    Attributes:
+      known: What was compiled, by what tells programs apart.
+    """
+
+    def __init__(self, make: Make[T]):
+        self._make = make
+        self._tried: dict[Trial, Found[T]] = {}
+        self.known: dict[Hashable, Found[T]] = {}
+
+    def find(self, trial: Trial) -> Found[T]:
+        """Returns a program and what it takes; nothing is compiled twice."""
+        if trial not in self._tried:
+            key, compiled = self._make(trial)
+            if key not in self.known:
+                self.known[key] = compiled()
+            self._tried[trial] = self.known[key]
+        return self._tried[trial]
 
 
 def find_program(asked: Asked, name: str, make: Make[T]) -> T:
-    """Returns a program that fits into some memory, and takes no more than what JAX or a looser cut makes of it.
+    """Returns a program that fits into some memory, and takes no more than what JAX or other rungs make of it.
 
     Args:
       asked: What is asked of it.
       name: What the user calls the function.
-      make: Takes how many bytes to take off of the limit, and how functions are cut. Returns a program and what it
-        takes, in bytes; None if the compiler does not say, which counts as fitting.
+      make: Makes a program.
 
     Raises:
       BudgetError: If none of those that were tried fits.
     """
+    programs = _Programs(make)
     if asked.limit is None:
-        found, taken, is_plain = *make(0, Cuts.ASKED), False
+        found, taken = programs.find(AS_ASKED)
+        others = [Trial(rung=k) for k in range(asked.n_rungs)]
     else:
-        found, taken, is_plain = _fitting(asked.limit, name, make)
-    others = [Cuts.LOOSER] if asked.has_looser and asked.limit is None else []
-    others += [Cuts.PLAIN] if asked.is_doubtful and not is_plain else []
-    for cuts in others:
+        found, taken = _fitting(asked.limit, name, programs)
+        others = []
+    others += [PLAIN] if asked.is_doubtful else []
+    for trial in others:
         if taken is None:
             break
-        other, other_bytes = make(0, cuts)
+        other, other_bytes = programs.find(trial)
         if other_bytes is not None and other_bytes <= taken:
             found, taken = other, other_bytes
     return found
 
 
-def _fitting(limit: int, name: str, make: Make[T]) -> tuple[T, int | None, bool]:
-    """Returns the first program that fits into some memory, what it takes, and whether it was left to JAX.
+def _fitting(limit: int, name: str, programs: _Programs[T]) -> Found[T]:
+    """Returns the first program that fits into some memory, and what it takes.
 
     Raises:
       BudgetError: If none of those that were tried fits.
     """
-    tried: list[int] = []
-    less, is_plain = 0, False
-    while True:
-        program, taken = make(less, Cuts.PLAIN if is_plain else Cuts.ASKED)
+    for trial in _trials(limit, programs):
+        found, taken = programs.find(trial)
         if taken is None or taken <= limit:
-            return program, taken, is_plain
-        tried.append(taken)
-        if is_plain:
-            break
-        is_plain = len(tried) == N_TRIES or less >= limit
-        if is_plain:
-            less = 0
-        elif len(tried) > 1 and tried[-1] >= tried[-2]:
-            less = limit  # the least that can be
-        else:
-            less += taken - limit + limit // 100
-    least = min(tried)
+            return found, taken
+    sizes = [taken for _, taken in programs.known.values() if taken is not None]
+    least = min(sizes)
     raise BudgetError(
-        f"`{name}` does not fit in {format_bytes(limit)}: of {len(tried)} programs that were compiled for it, the "
+        f"`{name}` does not fit in {format_bytes(limit)}: of {len(sizes)} programs that were compiled for it, the "
         f"smallest takes {format_bytes(least)} for inputs, outputs, what is saved and temporaries, as the compiler "
         f"measures it. Write `memory_budget='fit:{least}B'` or more, or make the batch smaller."
     )
+
+
+def _trials(limit: int, programs: _Programs[T]) -> Iterator[Trial]:
+    """Yields what is tried to meet a limit: tighter cuts by what is measured, then no cut, then each rung."""
+    less, before = 0, None
+    for _ in range(N_TRIES):
+        yield Trial(less)
+        taken = programs.find(Trial(less))[1] or 0
+        if less >= limit:
+            break
+        rises = before is not None and taken >= before
+        less, before = limit if rises else less + taken - limit + limit // 100, taken
+    yield PLAIN
+    for k in range(N_RUNGS):
+        yield Trial(rung=k)
+        if k and programs.find(Trial(rung=k)) is programs.find(Trial(rung=k - 1)):
+            break  # there are no more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable
 from functools import cached_property
@@ -50,10 +51,14 @@ from jaxaot.partition.variants import Variant, Variants
 from jaxaot.plan.stages import JointGraph, Partition
 
 _TRIALS_TO_FIT = 10
-_LOOSER = (0.05, 0.1, 0.2, 0.3)
-"""The shares of `save_all` at which looser cuts are looked for: the same for all budgets, so that these agree."""
+_SHARES = (0.0, 0.05, 0.1, 0.2, 0.3)
+"""The shares of `save_all` at which the ladder has rungs: the same for all budgets, so that these agree."""
+_MAX_RUNGS = 2
+"""How many rungs may stand beside the cut that was asked for."""
 _ALIKE = 1.03
-"""Estimates whose ratio is no more than this say nothing of which program takes less."""
+"""Estimates whose ratio is no more than this are equal."""
+_UNSURE = 1.1
+"""Estimates whose ratio is no more than this do not say which program takes less."""
 
 
 @collector.waits()
@@ -243,7 +248,8 @@ class Cutter:
             return self._faster(parts, solution) if get_policy(self.policy) is min_cut else parts
         fit = parse_fit(memory_budget)
         if fit is not None:
-            return self._fitting(fit)
+            ladder = self.ladder if fit.rung is not None else []
+            return ladder[min(fit.rung or 0, len(ladder) - 1)] if ladder else self._fitting(fit)
         assert not isinstance(memory_budget, Fit)
         return self.within(parse_budget(memory_budget, self.save_all[1], self.joint.spread.n_devices))
 
@@ -268,7 +274,7 @@ class Cutter:
         if found is None or found.cost >= cost:
             return parts
         faster = self._split(found.variant, found.solution, policy_label(self.policy))
-        return faster if faster.timeline.peak_bytes <= parts.timeline.peak_bytes else parts
+        return faster if faster.timeline.peak_bytes <= parts.timeline.peak_bytes * _ALIKE else parts
 
     def _search(self, budgets: Variants, solution: Solution) -> Found:
         """Returns the fastest solution, or corner, of no more bytes than the minimum cut."""
@@ -276,24 +282,34 @@ class Cutter:
             return budgets.within(solution.weight)
         return budgets.corner_within(self._weight(self.unlimited, solution), self._weight)
 
-    def looser(self, parts: Partition) -> Partition | None:
-        """Returns the cut of least memory, by estimate, among some that save more than another one.
+    @cached_property
+    def ladder(self) -> list[Partition]:
+        """Cuts that are the same for all budgets, that of least memory by estimate first.
 
-        Returns None if they are all estimated to take clearly more memory than that. They take no more time.
+        Memory goes up and down with what is saved, because what is computed again takes memory too.
+        """
+        lean = self if self.saves_bottlenecks else self._lean
+        makers = [lambda share=share: self.within(int(share * self.save_all[1])) for share in _SHARES]
+        makers += [lambda: lean.within(lean.budgets.leanest.weight)]
+        makers += [self.cut] if get_policy(self.policy) is min_cut else []
+        found: dict[tuple[int, int], Partition] = {}
+        for make in makers:
+            with contextlib.suppress(BudgetError, PolicyError, NoCut):  # what must be saved may be more
+                parts = make()
+                found.setdefault((parts.plan.extra_bytes, parts.timeline.peak_bytes), parts)
+        return sorted(found.values(), key=lambda parts: parts.timeline.peak_bytes)
+
+    def rungs(self, parts: Partition) -> list[Partition]:
+        """Returns cuts that save more than the one asked for, and may take less memory: by estimate, the least first.
+
+        They take no more time.
 
         Args:
-          parts: The other one.
+          parts: The one that was asked for.
         """
-        saved, peak = parts.plan.extra_bytes, parts.timeline.peak_bytes
-        best, least = None, peak * _ALIKE
-        limits: list[int | None] = [limit for share in _LOOSER if (limit := int(share * self.save_all[1])) > saved]
-        limits += [None] if get_policy(self.policy) is min_cut else []
-        for limit in limits:  # all of them: memory goes up and down with what is saved
-            trial = self.cut() if limit is None else self.within(limit)
-            trial_peak = trial.timeline.peak_bytes
-            if trial.plan.extra_bytes > saved and trial_peak <= least:
-                best, least = trial, int(trial_peak / _ALIKE)  # another one has to be clearly better
-        return best
+        saved, most = parts.plan.extra_bytes, parts.timeline.peak_bytes * _UNSURE
+        looser = [rung for rung in self.ladder if rung.plan.extra_bytes > saved and rung.timeline.peak_bytes <= most]
+        return looser[:_MAX_RUNGS]
 
     def within(self, limit: int) -> Partition:
         """Returns the forward and the backward that save at most `limit` bytes beyond primals and outputs.

@@ -2,19 +2,24 @@
 
 The forward runs, then the backward. Inputs and outputs are in use all the time, a residual from where it is made to its
 last use, any other value from where it is made to its last use. Views take no memory but keep what they show; what is
-computed pointwise and read once is taken to be fused into its reader. A compiler may do better, by running equations in
+computed pointwise and read once is taken to be fused into its reader, unless that needs its operands in memory. Values
+lie in the arrays of gradients that are written later, if they fit. A compiler may do better, by running equations in
 another order, or worse.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 from jaxaot._jax import DropVar
 from jaxaot._typing import ClosedJaxpr, Jaxpr
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.walk import Makers, aval_bytes, is_on_host, source_line, sub_jaxprs, variables
+from jaxaot.partition.copies import bytes_around_convolutions
 from jaxaot.plan.saved import FromForward
 from jaxaot.plan.stages import Partition
 from jaxaot.plan.timeline import Moment, Timeline
@@ -35,11 +40,76 @@ def memory_timeline(partition: Partition, size: Size = aval_bytes) -> Timeline:
     constants = [*partition.forward.consts, *partition.backward.consts]
     held = sum(size(var.aval) for var in (*forward.invars, *outputs, *gradients)) + _constant_bytes(constants)
     kept = {var for var in variables(forward.outvars[partition.joint.n_outputs :]) if not is_on_host(var.aval)}
-    moments = _moments(forward, "forward", held, kept, outputs, 0, frozenset(), size)
+    moments = _moments(forward, "forward", held, kept, _with_sources(forward, outputs), 0, frozenset(), size)
     residuals = _made_residuals(partition)
     n_bytes = sum(size(var.aval) for var in residuals)
-    moments += _moments(backward, "backward", held, set(), gradients, n_bytes, frozenset(residuals), size)
-    return Timeline(tuple(moments), held)
+    counted = _with_sources(backward, gradients)
+    moments += _moments(backward, "backward", held, set(), counted, n_bytes, frozenset(residuals), size)
+    rooms = _rooms(backward, gradients, len(forward.eqns))
+    return Timeline(tuple(_with_guests(moments, rooms, _temporaries(partition, outputs, gradients, size))), held)
+
+
+def _temporaries(
+    partition: Partition, outputs: Collection[Any], gradients: Collection[Any], size: Size
+) -> Iterator[tuple[int, int, int]]:
+    """Yields of each value that takes memory of its own its bytes, and the first and the last moment that it does."""
+    forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
+    first, n_moments = len(forward.eqns), len(forward.eqns) + len(backward.eqns)
+    made = _made_residuals(partition)
+    ends = _last_uses(backward, _shown_by(backward))
+    kept = {source: first + ends.get(var, -1) for var, source in made.items()}
+    for jaxpr, results, start in ((forward, outputs, 0), (backward, gradients, first)):
+        shown, counted = _shown_by(jaxpr), _with_sources(jaxpr, results)
+        last = _last_uses(jaxpr, shown)
+        until: dict[Any, int] = {}
+        if jaxpr is forward:
+            for var, end in kept.items():
+                for owner in shown(var):
+                    until[owner] = max(until.get(owner, 0), end)
+        for i, eqn in enumerate(jaxpr.eqns):
+            for var in eqn.outvars:
+                if _takes_memory(var, shown, counted):
+                    yield size(var.aval), start + i, min(until.get(var, start + last.get(var, i)), n_moments - 1)
+
+
+def _rooms(backward: Jaxpr, gradients: Collection[Any], start: int) -> list[tuple[int, int]]:
+    """Returns of each array that a gradient gets its bytes and when it is written, the largest first."""
+    position = Makers(backward).position
+    found = [(aval_bytes(var.aval), start + position[var]) for var in gradients if var in position]
+    return sorted(found, reverse=True)
+
+
+def _with_guests(
+    moments: Sequence[Moment], rooms: Sequence[tuple[int, int]], temporaries: Iterator[tuple[int, int, int]]
+) -> Sequence[Moment]:
+    """Returns moments in which values that are dead by then lie where a gradient will be written.
+
+    A compiler gives each result an array of its own for the whole program, and puts there, the largest first, what fits
+    in time and in size.
+
+    Args:
+      moments: The moments, all values counted.
+      rooms: The bytes of gradients, and when they are written.
+      temporaries: The bytes of other values, and from when to when they are in memory.
+    """
+    least = max((moment.bytes for moment in moments), default=0) // 256
+    guests: list[list[tuple[int, int]]] = [[(written, len(moments))] for _, written in rooms]
+    saved = [0] * (len(moments) + 1)
+    for n_bytes, begin, end in sorted(temporaries, key=lambda found: -found[0]):
+        if n_bytes < least or not rooms or n_bytes > rooms[0][0]:
+            continue
+        for (room, _), there in zip(rooms, guests, strict=True):
+            if room < n_bytes:
+                break
+            if all(end < other_begin or other_end < begin for other_begin, other_end in there):
+                there.append((begin, end))
+                saved[begin] += n_bytes
+                saved[end + 1] -= n_bytes
+                break
+    less = accumulate(saved)
+    return [
+        dataclasses.replace(moment, bytes=moment.bytes - there) for moment, there in zip(moments, less, strict=False)
+    ]
 
 
 def forward_timeline(closed: ClosedJaxpr, size: Size = aval_bytes) -> Timeline:
@@ -47,7 +117,8 @@ def forward_timeline(closed: ClosedJaxpr, size: Size = aval_bytes) -> Timeline:
     jaxpr = closed.jaxpr
     outputs = frozenset(set(variables(jaxpr.outvars)) - set(jaxpr.invars))
     held = sum(size(var.aval) for var in (*jaxpr.invars, *outputs)) + _constant_bytes(closed.consts)
-    return Timeline(tuple(_moments(jaxpr, "forward", held, set(), outputs, 0, frozenset(), size)), held)
+    counted = _with_sources(jaxpr, outputs)
+    return Timeline(tuple(_moments(jaxpr, "forward", held, set(), counted, 0, frozenset(), size)), held)
 
 
 def living_at(partition: Partition, place: int) -> list[tuple[Any, Any]]:
@@ -80,6 +151,7 @@ def living_in(jaxpr: Jaxpr, place: int) -> list[tuple[Any, Any]]:
 
 
 def _living(jaxpr: Jaxpr, place: int, counted: Collection[Any]) -> Iterator[Any]:
+    counted = _with_sources(jaxpr, counted)
     shown = _shown_by(jaxpr)
     last = _last_uses(jaxpr, shown)
     for i, eqn in enumerate(jaxpr.eqns[: place + 1]):
@@ -93,6 +165,21 @@ def _results(partition: Partition) -> tuple[frozenset[Any], frozenset[Any]]:
     forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
     outputs = set(variables(forward.outvars[: partition.joint.n_outputs])) - set(forward.invars)
     return frozenset(outputs), frozenset(set(variables(backward.outvars)) - set(backward.invars))
+
+
+def _with_sources(jaxpr: Jaxpr, results: Collection[Any]) -> frozenset[Any]:
+    """Returns results, and what is only moved into one of them, such as a product that is transposed: one array."""
+    makers, n_readers = Makers(jaxpr), Counter(var for eqn in jaxpr.eqns for var in variables(eqn.invars))
+    found = set(results)
+    for result in results:
+        eqn = makers.get(result)
+        while eqn is not None and kind(eqn) is Kind.VIEW and len(sources := variables(eqn.invars)) == 1:
+            (source,) = sources
+            if n_readers[source] > 1 or aval_bytes(source.aval) != aval_bytes(result.aval):
+                break
+            found.add(source)
+            eqn = makers.get(source)
+    return frozenset(found)
 
 
 def _made_residuals(partition: Partition) -> dict[Any, Any]:
@@ -160,6 +247,7 @@ def _moments(
     kept_bytes = 0
     kept_owners = {owner for var in kept for owner in shown(var)}
     current = held + residual_bytes
+    around = bytes_around_convolutions(jaxpr, size)
     for i, eqn in enumerate(jaxpr.eqns):
         for var in eqn.outvars:
             if not _takes_memory(var, shown, counted):
@@ -168,6 +256,7 @@ def _moments(
             current += live[var]
             kept_bytes += live[var] if var in kept_owners else 0
         inside = max((_inside(body, size) for body in sub_jaxprs(eqn)), default=0) if kind(eqn) >= Kind.CONTROL else 0
+        inside += around.get(i, 0)
         place = source_line(eqn) or ""
         moments.append(Moment(side, eqn.primitive.name, place, current + inside, kept_bytes + residual_bytes))
         for var in ends.get(i, ()):
@@ -196,13 +285,26 @@ def _shown_by(jaxpr: Jaxpr) -> Callable[[Any], Sequence[Any]]:
             readers[var] = readers.get(var, 0) + 1
     for var in variables(jaxpr.outvars):
         readers[var] = readers.get(var, 0) + 2
+    needed = _read_as_arrays(jaxpr)
     owners: dict[Any, Sequence[Any]] = {}
     for eqn in jaxpr.eqns:
         which = kind(eqn)
-        is_fused = which <= Kind.TRANSCENDENTAL and all(readers.get(var, 0) <= 1 for var in eqn.outvars)
+        is_fused = which <= Kind.TRANSCENDENTAL and all(
+            readers.get(var, 0) <= 1 and var not in needed for var in eqn.outvars
+        )
         if which is Kind.VIEW or is_fused:
             found = dict.fromkeys(o for var in variables(eqn.invars) for o in owners.get(var, (var,)))
             for var in eqn.outvars:
                 if not isinstance(var, DropVar):
                     owners[var] = tuple(found)
     return lambda var: owners.get(var, (var,))
+
+
+def _read_as_arrays(jaxpr: Jaxpr) -> set[Any]:
+    """Returns the variables that are read, if only through views, by equations that need their operands in memory."""
+    found: set[Any] = set()
+    for eqn in reversed(jaxpr.eqns):
+        which = kind(eqn)
+        if which >= Kind.SORT or (which is Kind.VIEW and not found.isdisjoint(eqn.outvars)):
+            found.update(variables(eqn.invars))
+    return found

@@ -52,14 +52,14 @@ class Cut:
       outputs: The positions of the outputs that depend on these inputs.
       derivative: From (residuals, tangents of these inputs) to tangents of these outputs.
       is_packed: Whether residuals are packed.
-      has_looser: Whether a cut that saves more may take less memory.
+      n_rungs: How many other cuts may take less memory.
     """
 
     parts: Partition
     outputs: tuple[int, ...]
     derivative: LinearMap
     is_packed: bool
-    has_looser: bool = False
+    n_rungs: int = 0
 
     def forward(self, primals: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Returns outputs and residuals."""
@@ -117,7 +117,7 @@ class RematCall:
             self._cuts[perturbed] = self._make_cut(perturbed)
         found = self._cuts[perturbed]
         if found is not None:
-            note_cut(self.memory_budget, found.parts.plan, found.has_looser)
+            note_cut(self.memory_budget, found.parts, found.n_rungs)
         return found
 
     def _make_cut(self, perturbed: tuple[int, ...]) -> Cut | None:
@@ -129,7 +129,7 @@ class RematCall:
         joint = run_passes(
             joint, joint_passes(self.settings.passes, self.settings.exact_rounding), check=self.settings.check_graphs
         )
-        parts, has_looser = self._parts(Cutter(joint, self.policy, **cut_options(self.settings)))
+        parts, n_rungs = self._parts(Cutter(joint, self.policy, **cut_options(self.settings)))
         if self.hooks is not None:
             parts = _packed(parts, self.hooks)
         cotangents, gradients = joint.jaxpr.in_avals[joint.n_primals :], parts.backward.out_avals
@@ -137,17 +137,19 @@ class RematCall:
         waits = self.waits and (parts.plan.repeats_work or self.hooks is not None)
         derivative = derivative_of(parts, gradients, cotangents, waits)
         _log.debug("a function under ja.remat %s", parts.plan)
-        return Cut(parts, outputs, derivative, self.hooks is not None, has_looser)
+        return Cut(parts, outputs, derivative, self.hooks is not None, n_rungs)
 
     @collector.waits()
-    def _parts(self, cutter: Cutter) -> tuple[Partition, bool]:
-        """Returns a graph as it is cut, and whether a cut that saves more may take less memory."""
+    def _parts(self, cutter: Cutter) -> tuple[Partition, int]:
+        """Returns a graph as it is cut, and how many other cuts may take less memory."""
         budget = self.memory_budget
+        if isinstance(budget, Fit):
+            return cutter.cut(budget), 0 if budget.rung is None else len(cutter.ladder)
         if not isinstance(budget, Share):
-            return cutter.cut(budget), False
+            return cutter.cut(budget), 0
         parts = cutter.cut(budget.budget)
-        looser = cutter.looser(parts) if parts.plan.repeats_work else None
-        return (looser if budget.is_looser and looser is not None else parts), looser is not None
+        rungs = cutter.rungs(parts) if parts.plan.repeats_work else []
+        return parts if budget.rung is None or not rungs else rungs[min(budget.rung, len(rungs) - 1)], len(rungs)
 
     def mapped(self, axis: MappedAxis, dims: tuple[int | None, ...], avals: Sequence[Aval]) -> tuple[Any, list[Any]]:
         """Returns the same mapped over an axis, and where the axis is in each output.

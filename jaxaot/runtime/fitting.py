@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.budget import Fit
-from jaxaot.partition.fitting import Asked, Cuts, find_program
+from jaxaot.partition.fitting import Asked, Trial, find_program
 from jaxaot.plan.stages import Partition
 from jaxaot.runtime.on_devices import programs_on_devices
 from jaxaot.runtime.program import Program
@@ -38,10 +38,15 @@ def fitting_program(
       BudgetError: If none was found.
     """
 
-    def made(less: int, cuts: Cuts) -> tuple[Made, int | None]:
-        tighter = Fit(max(0, fit.bytes - less), is_measured=True)
-        program = make(cut("save_all", 1.0) if cuts is Cuts.PLAIN else cut(policy, tighter))
-        return program, peak(program)
+    def made(trial: Trial) -> tuple[Hashable, Callable[[], tuple[Made, int | None]]]:
+        asked = Fit(max(0, fit.bytes - trial.less), is_measured=True, rung=trial.rung)
+        parts = cut("save_all", 1.0) if trial.is_plain else cut(policy, asked)
+
+        def compiled() -> tuple[Made, int | None]:
+            program = make(parts)
+            return program, peak(program)
+
+        return (parts.plan.extra_bytes, parts.timeline.peak_bytes), compiled
 
     return find_program(Asked(fit.bytes), name, made)
 

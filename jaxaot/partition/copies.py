@@ -1,0 +1,90 @@
+"""What XLA on CPU copies so that one of its kernels can read it, estimated from shapes.
+
+Its kernels of convolutions read images as (batch, space, features), kernels as (space, inputs, outputs), and write as
+they read. Operands in another order are transposed in memory first. So are both operands of the gradient of a kernel,
+which sums over the batch: image and cotangent are there twice at that time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from jaxaot._typing import Eqn, Jaxpr
+from jaxaot.ir.primitives import Kind, kind
+from jaxaot.ir.walk import variables
+
+
+def bytes_around_convolutions(jaxpr: Jaxpr, size: Callable[[Any], int]) -> dict[int, int]:
+    """Returns, by the position of each convolution, the bytes that its kernel needs besides operands and results.
+
+    The gradient of a kernel is computed behind that of the image, which is there already.
+
+    Args:
+      jaxpr: The graph.
+      size: How large a value of a type is.
+    """
+    if jax.default_backend() != "cpu":
+        return {}
+    found: dict[int, int] = {}
+    images: dict[Any, int] = {}  # by the cotangent that it is made of, the gradient of an image
+    for i, eqn in reversed(list(enumerate(jaxpr.eqns))):
+        if kind(eqn) is not Kind.CONVOLUTION:
+            continue
+        found[i] = copied_bytes(eqn, size)
+        given = variables(eqn.invars)
+        if _sums_over_batch(eqn):
+            found[i] += max((images.get(var, 0) for var in given), default=0)
+        else:
+            images[given[0]] = size(eqn.outvars[0].aval)
+    return found
+
+
+def _sums_over_batch(eqn: Eqn) -> bool:
+    numbers = eqn.params["dimension_numbers"]
+    return numbers.lhs_spec[0] != numbers.out_spec[0]
+
+
+def copied_bytes(eqn: Eqn, size: Callable[[Any], int]) -> int:
+    """Returns the bytes of the copies that are made of operands and results of an equation.
+
+    Args:
+      eqn: The equation.
+      size: How large a value of a type is.
+    """
+    if kind(eqn) is not Kind.CONVOLUTION or _is_product(eqn):
+        return 0
+    image, kernel, result = eqn.params["dimension_numbers"]
+    orders = (
+        (image[0], *image[2:], image[1]),
+        (*kernel[2:], kernel[1], kernel[0]),
+        (result[0], *result[2:], result[1]),
+    )
+    arrays = (*(atom.aval for atom in eqn.invars), eqn.outvars[0].aval)
+    return sum(size(aval) for aval, order in zip(arrays, orders, strict=True) if _moves(aval.shape, order))
+
+
+def _space_inside(spec: Sequence[int]) -> Sequence[int]:
+    """Returns the axes of images as the kernels read them."""
+    return spec[0], *spec[2:], spec[1]
+
+
+def _moves(shape: Sequence[int], order: Sequence[int]) -> bool:
+    """Returns whether elements lie in another order if axes do; axes of one element do not count."""
+    kept = [axis for axis in order if shape[axis] != 1]
+    return kept != sorted(kept)
+
+
+def _is_product(eqn: Eqn) -> bool:
+    """Returns whether a convolution is a matrix product, or a sum of shifted products, which read all as it lies."""
+    params, kernel = eqn.params, eqn.invars[1].aval.shape
+    numbers = params["dimension_numbers"]
+    if params["feature_group_count"] != 1 or params["batch_group_count"] != 1:
+        return True
+    window = [kernel[i] for i in numbers.rhs_spec[2:]]
+    result = [eqn.outvars[0].aval.shape[i] for i in numbers.out_spec[2:]]
+    is_apart = tuple(window) == tuple(params["lhs_dilation"]) and set(params["window_strides"]) == {1}
+    return math.prod(window) == 1 or math.prod(result) == 1 or is_apart
