@@ -71,12 +71,14 @@ def row(most: int) -> None:
             positions = tuple(range(n + 1))
             tensors = [ja.from_jax(x + 0).requires_grad_() for x in args]
             loss = ja.compile(product)(*tensors)
+            eager = product(*(ja.from_jax(x + 0).requires_grad_() for x in args))
             line(
                 "row",
                 n,
+                eager_backward=seconds(lambda eager=eager: eager.backward()),
                 jit=seconds(lambda: ja.jit(jax.grad(product, positions))(*args)),
                 remat=seconds(lambda: ja.jit(jax.grad(ja.remat(product), positions))(*args)),
-                compile_backward=seconds(lambda: loss.backward()),
+                compile_backward=seconds(lambda loss=loss: loss.backward()),
                 jax_jit=seconds(lambda: jax.jit(jax.grad(product, positions))(*args)),
             )
 
