@@ -15,6 +15,7 @@ import jax.numpy as jnp
 
 from jaxaot._typing import Array
 from jaxaot.errors import FunctionResultError, MissingMethodError
+from jaxaot.facade.counter import count_write
 from jaxaot.facade.function_saved import FunctionSaved, FunctionSavedTensor, is_in
 from jaxaot.facade.grad import recording, wrap_gradient
 from jaxaot.facade.history import History
@@ -28,7 +29,7 @@ from jaxaot.facade.wrapper_function import Opened, OpenedBackward
 from jaxaot.facade.write import apart_from_hooks, check_writable, record_write
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
-from jaxaot.tape.node import Edge, Node
+from jaxaot.tape.node import Edge, Node, OutputType
 
 
 class FunctionCtx:
@@ -151,6 +152,10 @@ class FunctionNode(Node):
         if name == "ctx":  # not set yet
             raise AttributeError(name)
         return getattr(self.ctx, name)
+
+    def output_type(self, index: int) -> OutputType | None:
+        found = self._result_types[index]
+        return None if found is None else OutputType(*found)
 
     def finish(self, inputs: Sequence[Any], results: Sequence[Any]) -> None:
         """Notes what the forward returned, and takes what it saved."""
@@ -410,6 +415,8 @@ def _call_recorded(
     saved = ctx._to_save
     results = list(returned) if isinstance(returned, (tuple, list)) else [returned]
     _check_dirty(name, ctx, args, results)
+    for written in ctx._dirty:
+        count_write(written)  # once more than the writes themselves, as in PyTorch
     is_differentiable = [
         records and isinstance(r, Tensor) and is_inexact(r.dtype) and not is_in(r, ctx._non_differentiable)
         for r in results

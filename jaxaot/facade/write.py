@@ -308,4 +308,4 @@ def next_node(target: Any, edge: Edge) -> tuple[History, Any, int]:
     if not target._chain:
         return history, edge.node, edge.index
     before = history_edge(history) if history.requires_grad else None
-    return history, WriteNode(target._chain, before, edge), 0
+    return history, WriteNode(target._chain, history.layout, before, edge), 0

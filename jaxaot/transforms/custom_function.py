@@ -43,6 +43,8 @@ from jaxaot.tracer.leaves import LeafSpec
 from jaxaot.tracer.pure import is_mapped, is_transformed, run_pure
 from jaxaot.tracer.push_pull import push_pull
 
+_OF_NODES = ("metadata", "name", "next_functions", "register_hook", "_register_hook_dict")
+
 
 class Function:
     """A function of tensors with a backward of one's own (`torch.autograd.Function`).
@@ -87,6 +89,15 @@ class Function:
             f"should invoke them on the class itself: `{type(self).__name__}.apply(x)`.",
             DeprecationWarning,
         )
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_NODES:
+            raise AutogradError(
+                f"Attribute '{name}' is invalid for this instance of {type(self).__name__}: it belongs to nodes, and "
+                "the underlying PyNode has already been deallocated, or there never was one. Write "
+                f"`{type(self).__name__}.apply(x).grad_fn.{name}`."
+            )
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
 
     def __call__(self, *_: object, **__: object) -> Any:
         raise AutogradError(
