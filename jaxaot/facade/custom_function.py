@@ -440,7 +440,7 @@ def _call_recorded(
             if shown[i]._base_tensor is not None or any(
                 isinstance(x, Tensor) and x._storage is shown[i]._storage for x in args
             ):
-                shown[i]._creation = "custom"
+                shown[i]._creation = "custom" if len(wanted) == 1 else "several"
     return _like(returned, shown), node, results, saved
 
 

@@ -311,8 +311,8 @@ def _compare_backward(
                         where = "in a random direction" if options.is_fast else f"of element {row} by element {column}"
                         return (
                             f"{part}Jacobian mismatch for output {position} with respect to input {number}, {where}: "
-                            f"the backward says {ours:.6g}, {_says(theirs, options)} If the function is smooth there, its "
-                            "backward is wrong."
+                            f"the backward says {ours:.6g}, {_says(theirs, options)} If the function is smooth there, "
+                            "its backward is wrong."
                         )
     return ""
 

@@ -279,13 +279,20 @@ def pull_op(
 
 
 class ViewNode(Node):
-    """A view: its parent's gradient is zero but for the shown elements."""
+    """A view: its parent's gradient is zero but for the shown elements.
 
-    __slots__ = ("chain", "parent", "starts", "template")
+    Attributes:
+      chain: How it looks at its parent.
+      parent: How that lies.
+      place: Which of the views that one function returned it is.
+    """
+
+    __slots__ = ("chain", "parent", "place", "starts", "template")
 
     def __init__(self, chain: ViewChain, parent: Layout, edge: Edge | None, name: str | None = None):
         super().__init__(name or backward_name(type(chain[-1]).__name__), (edge,))
         self.chain = chain
+        self.place = 0
         self.template: ViewChain | None = None
         self.parent = parent
         self.starts: Any = None

@@ -124,7 +124,9 @@ def check_view_writable(target: Any, records: bool) -> None:
 def _output_name(target: Any) -> str:
     """Returns what made a view, in PyTorch's words."""
     node = target.grad_fn
-    return "What was written to" if node is None else f"Output {target.output_nr} of {node.name()}"
+    if node is None:
+        return "What was written to"
+    return f"Output {node.place if isinstance(node, ViewNode) else target.output_nr} of {node.name()}"
 
 
 def is_itself(target: Any, value: Any) -> bool:

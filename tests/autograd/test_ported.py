@@ -176,3 +176,22 @@ def test_mark_dirty_counts_as_a_write():
     for x in (ja.zeros(2), leaf(2).clone()):
         Written.apply(x)
         assert x._version == 2
+
+
+class Views(ja.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x[:1], x * 2
+
+    @staticmethod
+    def backward(ctx, first, second):
+        return second
+
+
+def test_a_write_to_one_of_several_views_names_it():
+    x = leaf(4).clone()
+    for view, name in ((x.unbind()[2], "Output 2 of UnbindBackward0"), (x.split(2)[1], "Output 1 of SplitBackward0")):
+        with pytest.raises(RuntimeError, match=f"{name} .* of a function that returns multiple views"):
+            view.add_(1)
+    with pytest.raises(RuntimeError, match=r"Output 0 of ViewsBackward .* of a function that returns multiple views"):
+        Views.apply(x)[0].add_(1)
