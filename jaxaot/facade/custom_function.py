@@ -23,7 +23,7 @@ from jaxaot.facade.nodes import materialize
 from jaxaot.facade.saved import Version
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.subclass import SUBCLASSES, is_wrapper
-from jaxaot.facade.tensor import Tensor, wrap_array
+from jaxaot.facade.tensor import UNRECORDED, Tensor, wrap_array
 from jaxaot.facade.views import detached
 from jaxaot.facade.wrapper_function import Opened, OpenedBackward
 from jaxaot.facade.write import apart_from_hooks, check_writable, record_write
@@ -120,7 +120,7 @@ def _saveable(method: str, tensors: tuple[Any, ...]) -> tuple[Tensor | None, ...
 
 
 @functools.lru_cache(maxsize=1024)
-def _node_class(name: str) -> type[FunctionNode]:
+def node_class(name: str) -> type[FunctionNode]:
     """Returns the class of the nodes of a Function, which has its name."""
     return type(name, (FunctionNode,), {"__slots__": ()})
 
@@ -385,7 +385,7 @@ def _check_shares(
                 )
             elif made._storage is not tangent._storage:
                 of_what = (
-                    "the given grad input" if tangent._base_tensor is None else "the same base as the given grad input"
+                    "the given grad input" if arg._base_tensor is None else "the same base as the given grad input"
                 )
                 raise FunctionResultError(
                     f"A custom Function is returning a view but the jvp is not returning a view of {of_what}. Take "
@@ -405,7 +405,7 @@ def _call_recorded(
     records = any(edge is not None for edge in edges)
     region, state.region = state.region, None  # the node is added to it when it holds what it saves
     try:
-        node = _node_class(name)(name, backward, ctx, args, edges)
+        node = node_class(name)(name, backward, ctx, args, edges)
     finally:
         state.region = region
     # what carries the gradients of the arguments in a trace, before the forward writes them
@@ -423,6 +423,9 @@ def _call_recorded(
     ]
     shown = [_as_result(r, args, ctx) for r in results]
     if not records:
+        for made in shown:
+            if isinstance(made, Tensor) and made._base_tensor is not None and made._creation in UNRECORDED:
+                made._creation = "custom"
         return _like(returned, shown), node, results, saved
     if ctx._dirty:
         node.edges = tuple(if_dirty[i] if is_in(x, ctx._dirty) else edges[i] for i, x in enumerate(args))

@@ -41,7 +41,7 @@ from jaxaot.facade.pulls import standing
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.stretch import values_of
 from jaxaot.facade.subclass import SUBCLASSES, holds_subclass, is_wrapper
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.tensor import Size, Tensor
 from jaxaot.facade.wrapper_gradients import NOT_DIFFERENTIATED, gradient_of, no_path, opened_inputs, opened_roots
 from jaxaot.facade.wrapper_hooks import call_together
 from jaxaot.lower.abstract import AbstractArray
@@ -239,8 +239,8 @@ def _roots(
                 )
             if layout is not None and tuple(gradient.shape) != layout.size:
                 raise ShapeMismatchError(
-                    f"Mismatch in shape: grad_output[{index}] has a shape of {list(gradient.shape)} and "
-                    f"output[{index}] has a shape of {list(layout.size)}."
+                    f"Mismatch in shape: grad_output[{index}] has a shape of {Size(gradient.shape)} and "
+                    f"output[{index}] has a shape of {Size(layout.size)}."
                 )
             if layout is not None and is_complex(gradient.dtype) != is_complex(layout.dtype):
                 raise DtypeError(

@@ -299,15 +299,17 @@ def placed(tensor: Any, mesh: Mesh, placements: Sequence[Placement]) -> Tensor:
     return made.requires_grad_() if isinstance(tensor, Tensor) and tensor.requires_grad else made
 
 
-def _names(self: Tensor) -> list[str]:
+def _names_here(self: Tensor) -> list[str]:
     """Returns the names of its attributes, without those that only a tensor on a mesh has."""
-    names = list(object.__dir__(self))
+    lacking: set[str] = set()
     try:
         device_mesh(self)
     except JaxaotError:
-        return [name for name in names if name not in PROPERTIES]
-    return names
+        lacking.update(PROPERTIES)
+    if not hasattr(self, "_mark"):
+        lacking.add("_mark")
+    return [name for name in object.__dir__(self) if name not in lacking]
 
 
 PROPERTIES = {"placements": placements, "device_mesh": device_mesh}
-METHODS = {"redistribute": redistribute, "full_tensor": full_tensor, "to_local": to_local, "__dir__": _names}
+METHODS = {"redistribute": redistribute, "full_tensor": full_tensor, "to_local": to_local, "__dir__": _names_here}

@@ -22,7 +22,15 @@ from jax.custom_derivatives import SymbolicZero
 from jaxaot._jax import InnermostMap, is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, EagerOnlyError, FunctionResultError, NoDerivativeError
-from jaxaot.facade.custom_function import FunctionNode, call_function, jvp_missing, no_backward, no_forward, no_jvp
+from jaxaot.facade.custom_function import (
+    FunctionNode,
+    call_function,
+    jvp_missing,
+    no_backward,
+    no_forward,
+    no_jvp,
+    node_class,
+)
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.grad import recording
 from jaxaot.facade.history import History
@@ -82,6 +90,10 @@ class Function:
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
             "generate_vmap_rule=True."
         )
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._backward_cls = node_class(f"{cls.__name__}Backward")
 
     def __init__(self, *_: object, **__: object):
         warn_user(

@@ -89,10 +89,11 @@ def test_the_hooks_of_a_tensor_are_a_dict():
 
 
 def test_a_tensor_on_one_device_has_no_mesh():
-    x = ja.ones(2)
+    x = ja.ones(2, 2)
     assert not hasattr(x, "device_mesh") and not hasattr(x, "placements")
     with pytest.raises(errors.PlacementError, match="on no mesh"):
         _ = x.device_mesh
+    assert all(hasattr(x, name) for name in dir(x) if name != "imag")
 
 
 class Tagged(ja.Tensor):
@@ -186,6 +187,22 @@ class Views(ja.autograd.Function):
     @staticmethod
     def backward(ctx, first, second):
         return second
+
+
+class Part(ja.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x[:1]
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+
+def test_a_view_of_a_function_is_not_written_with_what_requires_grad():
+    with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
+        Part.apply(ja.zeros(2)).add_(leaf(1))
+    assert type(Part.apply(leaf(2)).grad_fn) is Part._backward_cls
 
 
 def test_a_write_to_one_of_several_views_names_it():
