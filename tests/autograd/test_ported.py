@@ -212,3 +212,12 @@ def test_a_write_to_one_of_several_views_names_it():
             view.add_(1)
     with pytest.raises(RuntimeError, match=r"Output 0 of ViewsBackward .* of a function that returns multiple views"):
         Views.apply(x)[0].add_(1)
+
+
+@pytest.mark.parametrize("mode", [ja.no_grad, ja.inference_mode])
+def test_a_view_of_a_view_that_was_not_recorded(mode):
+    x = ja.zeros(2)
+    with mode():
+        y = x.view(2)
+    with pytest.raises(RuntimeError, match=rf"a view of a view which .* inside the {mode.__name__} block"):
+        y.requires_grad_().view(2).add_(1)
