@@ -285,6 +285,8 @@ def backward(
         tensors, grad_tensors = opened_roots(tensors, grad_tensors)
         inputs = None if inputs is None else opened_inputs(_listed(inputs))
     edges = None if inputs is None else _target_edges(_listed(inputs))
+    if create_graph and state.trace is None:
+        warn_user(_CYCLE)
     carries = create_graph or state.dual is not None
     roots = _roots(tensors, grad_tensors, carries)
     before = state.grad_enabled
@@ -294,6 +296,14 @@ def backward(
         _run(roots, keep_graph, carries, edges, True)
     finally:
         state.grad_enabled = before
+
+
+_CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+    "which can cause a memory leak: it is freed by Python's garbage collector alone. We recommend using autograd.grad "
+    "when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
+    "your parameters to None after use to break the cycle and avoid the leak."
+)
 
 
 def _listed(tensors: Any) -> list[Any]:

@@ -221,3 +221,28 @@ def test_a_view_of_a_view_that_was_not_recorded(mode):
         y = x.view(2)
     with pytest.raises(RuntimeError, match=rf"a view of a view which .* inside the {mode.__name__} block"):
         y.requires_grad_().view(2).add_(1)
+
+
+def test_backward_warns_of_the_cycle_that_it_makes():
+    x = leaf(2)
+    with pytest.warns(UserWarning, match="Using backward\\(\\) with create_graph=True will create a reference cycle"):
+        (x * x).sum().backward(create_graph=True)
+
+
+def test_a_checkpointed_function_takes_debug_and_says_what_it_saved_otherwise():
+    runs = []
+
+    def changing(x):
+        runs.append(x)
+        return x.sin().exp() if len(runs) % 2 else x.sin()
+
+    with pytest.raises(RuntimeError, match="A different number of tensors was saved"):
+        ja.checkpoint(changing, leaf(2), use_reentrant=False, debug=True).sum().backward()
+
+
+def test_a_tensor_of_another_library_is_named():
+    class Tensor:
+        pass
+
+    with pytest.raises(TypeError, match=r"must be Tensor, not tests\.autograd\.test_ported\.Tensor"):
+        ja.sin(Tensor())
