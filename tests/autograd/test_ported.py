@@ -96,6 +96,29 @@ def test_a_tensor_on_one_device_has_no_mesh():
     assert all(hasattr(x, name) for name in dir(x) if name != "imag")
 
 
+class Spoiled(ja.autograd.Function):
+    """Its backward is fine; the backward of its backward is not."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return (ctx.saved_tensors[0] * 0).sqrt() * gradient
+
+
+def test_anomaly_mode_warns_of_where_a_node_was_made_and_what_made_it():
+    x = ja.zeros(2, requires_grad=True)
+    with pytest.warns(UserWarning) as caught, pytest.raises(errors.AnomalyError), ja.autograd.detect_anomaly():
+        (g,) = ja.autograd.grad(Spoiled.apply(x).sum(), x, create_graph=True)
+        g.sum().backward()
+    words = [str(warning.message) for warning in caught]
+    assert "Error detected in MulBackward0. Traceback of forward call that caused" in words[1]
+    assert "induced by SpoiledBackward" in words[2] and "Spoiled.apply(x)" in words[2]
+
+
 class Tagged(ja.Tensor):
     pass
 
