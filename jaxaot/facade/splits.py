@@ -9,6 +9,7 @@ from typing import Any
 from jaxaot._typing import Sizes
 from jaxaot.errors import ArgumentError, DimError, ShapeMismatchError
 from jaxaot.facade import views
+from jaxaot.facade.kernels import dtype_name
 from jaxaot.facade.nodes import ViewNode
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.dims import as_int
@@ -97,10 +98,15 @@ def tensor_split(
         raise DimError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     axis = views._axis(input, dim)
     if isinstance(given, Tensor):
-        if not is_integral(given.dtype) or given.ndim > 1:
+        if not is_integral(given.dtype):
             raise ArgumentError(
-                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor "
-                f"of integers, but got a tensor with {given.ndim} dims and dtype {given.dtype}"
+                "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                f"{dtype_name(given.dtype)}"
+            )
+        if given.ndim > 1:
+            raise ArgumentError(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
+                f"but got a tensor with {given.ndim} dims"
             )
         given = given.tolist()
     if isinstance(given, (tuple, list)):

@@ -269,3 +269,13 @@ def test_a_tensor_of_another_library_is_named():
 
     with pytest.raises(TypeError, match=r"must be Tensor, not tests\.autograd\.test_ported\.Tensor"):
         ja.sin(Tensor())
+
+
+def test_words_of_splits_and_sizes():
+    x = ja.ones(4)
+    with pytest.raises(RuntimeError, match="to have dtype of long, but got Float"):
+        ja.tensor_split(x, ja.tensor(1.5))
+    with pytest.raises(RuntimeError, match="one-dimensional tensor, but got a tensor with 2 dims"):
+        ja.tensor_split(x, ja.tensor([[1]]))
+    with pytest.raises(RuntimeError, match="Stride calculation overflowed"):
+        ja.empty(0).resize_(0, 4, 2**61)
