@@ -279,3 +279,7 @@ def test_words_of_splits_and_sizes():
         ja.tensor_split(x, ja.tensor([[1]]))
     with pytest.raises(RuntimeError, match="Stride calculation overflowed"):
         ja.empty(0).resize_(0, 4, 2**61)
+    with pytest.raises(RuntimeError, match=r"cannot be broadcast to a single shape.*tensor a \(3\)"):
+        ja.broadcast_shapes((3,), (5,))
+    with pytest.raises(RuntimeError, match="Input shapes should be of type ints"):
+        ja.broadcast_shapes(1.5)
