@@ -259,7 +259,7 @@ class NoDerivativeError(AutogradError, NotImplementedError):
     """
 
 
-class GradientMismatchError(AutogradError):
+class GradientMismatchError(AutogradError, AssertionError):
     """`ja.autograd.gradcheck` found a backward that is wrong, or a function that it cannot check.
 
     `ja.autograd.gradcheck(MyFunction.apply, x)` compares the gradients of the tape with finite differences. Look at the

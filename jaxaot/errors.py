@@ -261,7 +261,7 @@ class NoValueError(TensorError, NotImplementedError):
     """
 
 
-class PlacementError(TensorError, ValueError):
+class PlacementError(TensorError, ValueError, AttributeError):
     """A placement that does not fit a tensor, or a mesh that does not fit the devices.
 
     `distribute_tensor(x, mesh, [Shard(0)])` with 10 rows over 4 devices leaves a rest. Shard a dim that the number of

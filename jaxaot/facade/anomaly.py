@@ -7,6 +7,7 @@ always note where they are made, so that the graph can say it of its equations (
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from jaxaot._jax import is_tracer, present_traceback
 from jaxaot.errors import AnomalyError
-from jaxaot.facade.source_line import user_line
+from jaxaot.facade.source_line import user_line, warn_user
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.node_scopes import TapeNode, run_by
 from jaxaot.ops.promotion import is_inexact
@@ -24,6 +25,9 @@ from jaxaot.tape.node import Node
 
 _LINE = "traceback_"
 """Where a node's metadata has the user's line, as in PyTorch."""
+
+_PARENT = "parent_"
+"""Where that of a node that a backward made has the node whose backward it was."""
 
 _TRACED_AT = "traced_at_"
 """Where that of a node that was made in a trace has the place."""
@@ -35,11 +39,13 @@ class Watch:
     Attributes:
       check_nan: Whether NaNs are errors.
       is_mode: Whether this is anomaly mode; otherwise only what a trace notes is noted.
+      running: The nodes whose backwards run, the innermost last.
     """
 
     def __init__(self, check_nan: bool, is_mode: bool = True):
         self.check_nan = check_nan
         self.is_mode = is_mode
+        self.running: list[Node] = []
 
     def note(self, node: Node) -> None:
         """Notes where the user's program made a node."""
@@ -47,6 +53,8 @@ class Watch:
             node.metadata[_TRACED_AT] = present_traceback()
         if self.is_mode:
             node.metadata[_LINE] = [user_line()]
+            if self.running:
+                node.metadata[_PARENT] = self.running[-1]
 
     def run(self, node: Node, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         """Returns the gradients that a node's backward computes; in a trace its equations carry the node's name.
@@ -69,16 +77,21 @@ class Watch:
           AnomalyError: If that has a NaN.
         """
         given = list(cotangents)
+        self.running.append(node)
         try:
             gradients = node.backward(cotangents, create_graph)
         except AnomalyError:
             raise
         except Exception as error:
+            self._warn(node)
             self.explain(error, node)
             raise
+        finally:
+            self.running.pop()
         if self.check_nan:
             for index, gradient in enumerate(gradients):
                 if has_nan(gradient):
+                    self._warn(node)
                     raise AnomalyError(
                         f"Function '{node.name()}' returned nan values in its {index}th output, {describe(gradient)}, "
                         f"for {', '.join(map(describe, given)) or 'nothing'}.\n"
@@ -90,6 +103,28 @@ class Watch:
         """Has an error say, in the mode, in the backward of which operation it happened."""
         if self.is_mode:
             error.add_note(f"In the backward of {node.name()}, {self._origin(node)}")
+
+    def _warn(self, node: Node) -> None:
+        """Warns of where a failing node was made, and where the nodes whose backwards made it were, as PyTorch does."""
+        what = f"Error detected in {node.name()}."
+        induced = "that caused the error"
+        while True:
+            lines = node.metadata.get(_LINE)
+            text = (
+                f"{what} No forward pass information available. Enable detect anomaly during forward pass for more "
+                "information."
+                if lines is None
+                else f"{what} Traceback of forward call {induced}:\n{lines[0]}"
+            )
+            try:
+                warn_user(text)
+            except UserWarning as warning:  # where warnings are errors, the error that comes is the one to see
+                print(warning, file=sys.stderr)
+            if _PARENT not in node.metadata:
+                return
+            node = node.metadata[_PARENT]
+            what = f"\n\nPrevious calculation was induced by {node.name()}."
+            induced = "that induced the previous calculation"
 
     def _origin(self, node: Node) -> str:
         lines = node.metadata.get(_LINE)

@@ -113,9 +113,11 @@ def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> li
         if type(value) in STAND_INS:
             return value.settled(f"`{spec.name}`")
         advice = " Write `ja.tensor(values)`." if isinstance(value, (list, tuple)) else ""
+        kind = type(value).__name__
+        if kind == "Tensor":  # somebody else's
+            kind, advice = f"{type(value).__module__}.Tensor", " Write `ja.from_numpy(x.numpy())`."
         raise ArgumentError(
-            f"{spec.name}(): argument '{name}' must be Tensor, not {type(value).__name__}.{advice} The signature is "
-            f"`{spec.schema}`."
+            f"{spec.name}(): argument '{name}' must be Tensor, not {kind}.{advice} The signature is `{spec.schema}`."
         )
 
     def _as_float(value: int, name: str) -> float:

@@ -176,6 +176,15 @@ class Bound:
     def T(self) -> Tensor: ...
 
     @property
+    def _backward_hooks(self) -> Tensor:
+        """Returns the hooks on the gradient of a tensor, by their numbers; None where there never was one."""
+    @_backward_hooks.setter
+    def _backward_hooks(self, value: TensorLike) -> None: ...
+
+    @property
+    def _grad_fn(self) -> Tensor: ...
+
+    @property
     def data(self) -> Tensor:
         """Returns a tensor on the same memory through which no gradient flows."""
     @data.setter
@@ -241,6 +250,8 @@ class Bound:
     def __complex__(self) -> _complex: ...
 
     def __contains__(self, item: Any) -> _bool: ...
+
+    def __copy__(self) -> Tensor: ...
 
     def __delitem__(self, index: object) -> None: ...
 

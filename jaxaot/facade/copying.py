@@ -45,6 +45,19 @@ def copy_tensor(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return made
 
 
+def alias_tensor(self: Tensor) -> Tensor:
+    """Returns a leaf on the same storage, as pickling and unpickling the tensor alone would."""
+    with recording(False):
+        made = views.detached(self)
+    if state.trace is None:
+        made._counter = WriteCounter(1)
+    if hasattr(self, "_mark"):
+        made._mark = self._mark
+    if hasattr(self, "__dict__"):  # a subclass
+        vars(made).update({**vars(self), **vars(made)})
+    return made.requires_grad_() if self.requires_grad else made
+
+
 def copy_storage(self: Storage, memo: dict[int, Any]) -> Storage:
     """Returns a storage with the same value; the array is immutable, so both hold it until one is written."""
     if id(self) in memo:
@@ -92,6 +105,6 @@ def rebuild_storage(values: np.ndarray | None, layout: Layout, n_written: int | 
 
 
 PROTOCOLS = {
-    Tensor: {"__deepcopy__": copy_tensor, "__reduce__": reduce_tensor},
+    Tensor: {"__copy__": alias_tensor, "__deepcopy__": copy_tensor, "__reduce__": reduce_tensor},
     Storage: {"__deepcopy__": copy_storage, "__reduce__": reduce_storage},
 }

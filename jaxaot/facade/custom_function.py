@@ -15,6 +15,7 @@ import jax.numpy as jnp
 
 from jaxaot._typing import Array
 from jaxaot.errors import FunctionResultError, MissingMethodError
+from jaxaot.facade.counter import count_write
 from jaxaot.facade.function_saved import FunctionSaved, FunctionSavedTensor, is_in
 from jaxaot.facade.grad import recording, wrap_gradient
 from jaxaot.facade.history import History
@@ -22,13 +23,13 @@ from jaxaot.facade.nodes import materialize
 from jaxaot.facade.saved import Version
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.subclass import SUBCLASSES, is_wrapper
-from jaxaot.facade.tensor import Tensor, wrap_array
+from jaxaot.facade.tensor import UNRECORDED, Tensor, wrap_array
 from jaxaot.facade.views import detached
 from jaxaot.facade.wrapper_function import Opened, OpenedBackward
 from jaxaot.facade.write import apart_from_hooks, check_writable, record_write
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
-from jaxaot.tape.node import Edge, Node
+from jaxaot.tape.node import Edge, Node, OutputType
 
 
 class FunctionCtx:
@@ -119,7 +120,7 @@ def _saveable(method: str, tensors: tuple[Any, ...]) -> tuple[Tensor | None, ...
 
 
 @functools.lru_cache(maxsize=1024)
-def _node_class(name: str) -> type[FunctionNode]:
+def node_class(name: str) -> type[FunctionNode]:
     """Returns the class of the nodes of a Function, which has its name."""
     return type(name, (FunctionNode,), {"__slots__": ()})
 
@@ -151,6 +152,10 @@ class FunctionNode(Node):
         if name == "ctx":  # not set yet
             raise AttributeError(name)
         return getattr(self.ctx, name)
+
+    def output_type(self, index: int) -> OutputType | None:
+        found = self._result_types[index]
+        return None if found is None else OutputType(*found)
 
     def finish(self, inputs: Sequence[Any], results: Sequence[Any]) -> None:
         """Notes what the forward returned, and takes what it saved."""
@@ -380,7 +385,7 @@ def _check_shares(
                 )
             elif made._storage is not tangent._storage:
                 of_what = (
-                    "the given grad input" if tangent._base_tensor is None else "the same base as the given grad input"
+                    "the given grad input" if arg._base_tensor is None else "the same base as the given grad input"
                 )
                 raise FunctionResultError(
                     f"A custom Function is returning a view but the jvp is not returning a view of {of_what}. Take "
@@ -400,7 +405,7 @@ def _call_recorded(
     records = any(edge is not None for edge in edges)
     region, state.region = state.region, None  # the node is added to it when it holds what it saves
     try:
-        node = _node_class(name)(name, backward, ctx, args, edges)
+        node = node_class(name)(name, backward, ctx, args, edges)
     finally:
         state.region = region
     # what carries the gradients of the arguments in a trace, before the forward writes them
@@ -410,12 +415,17 @@ def _call_recorded(
     saved = ctx._to_save
     results = list(returned) if isinstance(returned, (tuple, list)) else [returned]
     _check_dirty(name, ctx, args, results)
+    for written in ctx._dirty:
+        count_write(written)  # once more than the writes themselves, as in PyTorch
     is_differentiable = [
         records and isinstance(r, Tensor) and is_inexact(r.dtype) and not is_in(r, ctx._non_differentiable)
         for r in results
     ]
     shown = [_as_result(r, args, ctx) for r in results]
     if not records:
+        for made in shown:
+            if isinstance(made, Tensor) and made._base_tensor is not None and made._creation in UNRECORDED:
+                made._creation = "custom"
         return _like(returned, shown), node, results, saved
     if ctx._dirty:
         node.edges = tuple(if_dirty[i] if is_in(x, ctx._dirty) else edges[i] for i, x in enumerate(args))
@@ -433,7 +443,7 @@ def _call_recorded(
             if shown[i]._base_tensor is not None or any(
                 isinstance(x, Tensor) and x._storage is shown[i]._storage for x in args
             ):
-                shown[i]._creation = "custom"
+                shown[i]._creation = "custom" if len(wanted) == 1 else "several"
     return _like(returned, shown), node, results, saved
 
 

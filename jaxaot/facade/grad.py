@@ -16,6 +16,7 @@ from jaxaot._typing import Array
 from jaxaot.errors import (
     ArgumentError,
     AutogradError,
+    DtypeError,
     NoInputsError,
     ShapeMismatchError,
     TensorTypeError,
@@ -29,6 +30,7 @@ from jaxaot.facade.hooks import (
     call_node_hooks,
     call_post_hooks,
     call_prehooks,
+    edge_layout,
     edge_of,
     retain_grad,
     wrap_gradient,
@@ -36,9 +38,10 @@ from jaxaot.facade.hooks import (
 from jaxaot.facade.kernels import add_arrays
 from jaxaot.facade.nodes import materialize
 from jaxaot.facade.pulls import standing
+from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.stretch import values_of
-from jaxaot.facade.subclass import SUBCLASSES, holds_subclass
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.subclass import SUBCLASSES, holds_subclass, is_wrapper
+from jaxaot.facade.tensor import Size, Tensor
 from jaxaot.facade.wrapper_gradients import NOT_DIFFERENTIATED, gradient_of, no_path, opened_inputs, opened_roots
 from jaxaot.facade.wrapper_hooks import call_together
 from jaxaot.lower.abstract import AbstractArray
@@ -207,24 +210,25 @@ def _roots(
         edge = edge_of(tensor)
         if edge is None:
             raise no_path(index)
+        layout = edge_layout(tensor)
         if gradient is None:
-            if isinstance(tensor, GradientEdge):
+            if layout is None:
                 raise AutogradError(
-                    "grad can be implicitly created only for tensors; a GradientEdge has neither shape nor dtype. Pass "
-                    "its gradient: `grad_outputs=(gradient,)`."
+                    f"grad can be implicitly created only for scalar outputs, and {edge.node.name()} does not know the "
+                    "shapes of its own. Pass the gradient: `grad_outputs=(gradient,)`."
                 )
-            if tensor._layout.numel != 1:
+            if layout.numel != 1:
                 raise AutogradError(
-                    f"grad can be implicitly created only for scalar outputs, and this has shape {list(tensor.shape)}. "
+                    f"grad can be implicitly created only for scalar outputs, and this has shape {list(layout.size)}. "
                     "Differentiate a number, `y.sum().backward()`, or pass the gradient, "
                     "`y.backward(ja.ones_like(y))`."
                 )
-            if is_complex(tensor._layout.dtype):
+            if is_complex(layout.dtype):
                 raise AutogradError(
-                    f"grad can be implicitly created only for real scalar outputs but got {tensor.dtype}. "
+                    f"grad can be implicitly created only for real scalar outputs but got {layout.dtype}. "
                     "Differentiate a real number of it, such as `x.abs()`, or pass the gradient."
                 )
-            value: Any = _ones(tensor._layout)
+            value: Any = _ones(layout)
             if create_graph:
                 value = standing(value, None)
         else:
@@ -233,10 +237,16 @@ def _roots(
                     f"gradients can be either Tensors or None, but got {type(gradient).__name__} for element {index}. "
                     "Pass a tensor of the shape of the output, `y.backward(ja.ones_like(y))`."
                 )
-            if not isinstance(tensor, GradientEdge) and tuple(gradient.shape) != tuple(tensor.shape):
+            if layout is not None and tuple(gradient.shape) != layout.size:
                 raise ShapeMismatchError(
-                    f"Mismatch in shape: grad_output[{index}] has a shape of {gradient.shape} and output[{index}] has "
-                    f"a shape of {tensor.shape}."
+                    f"Mismatch in shape: grad_output[{index}] has a shape of {Size(gradient.shape)} and "
+                    f"output[{index}] has a shape of {Size(layout.size)}."
+                )
+            if layout is not None and is_complex(gradient.dtype) != is_complex(layout.dtype):
+                raise DtypeError(
+                    "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
+                    f"in dtype: grad_output[{index}] has a dtype of {gradient.dtype} and output[{index}] has a dtype "
+                    f"of {layout.dtype}. Write `.real`, or `.to({layout.dtype})`."
                 )
             if create_graph:
                 roots.append((edge, gradient))
@@ -275,6 +285,8 @@ def backward(
         tensors, grad_tensors = opened_roots(tensors, grad_tensors)
         inputs = None if inputs is None else opened_inputs(_listed(inputs))
     edges = None if inputs is None else _target_edges(_listed(inputs))
+    if create_graph and state.trace is None:
+        warn_user(_CYCLE)
     carries = create_graph or state.dual is not None
     roots = _roots(tensors, grad_tensors, carries)
     before = state.grad_enabled
@@ -284,6 +296,14 @@ def backward(
         _run(roots, keep_graph, carries, edges, True)
     finally:
         state.grad_enabled = before
+
+
+_CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+    "which can cause a memory leak: it is freed by Python's garbage collector alone. We recommend using autograd.grad "
+    "when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
+    "your parameters to None after use to break the cycle and avoid the leak."
+)
 
 
 def _listed(tensors: Any) -> list[Any]:
@@ -321,43 +341,57 @@ def _target_edges(inputs: Sequence[Any]) -> list[Edge]:
 @overload
 def grad(
     outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], grad_outputs: Any = None,
-    retain_graph: bool | None = None, create_graph: bool = False, allow_unused: Literal[False] | None = None,
-    materialize_grads: bool = False, is_grads_batched: bool = False,
+    retain_graph: bool | None = None, create_graph: bool = False, only_inputs: bool = True,
+    allow_unused: Literal[False] | None = None, is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> tuple[Tensor, ...]: ...
 @overload
 def grad(
     outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], grad_outputs: Any = None,
-    retain_graph: bool | None = None, create_graph: bool = False, allow_unused: bool | None = None,
-    materialize_grads: bool = False, is_grads_batched: bool = False,
+    retain_graph: bool | None = None, create_graph: bool = False, only_inputs: bool = True,
+    allow_unused: bool | None = None, is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]: ...
+@overload
+def grad(
+    outputs: Tensor | Sequence[Tensor], inputs: Mapping[str, Tensor], grad_outputs: Any = None,
+    retain_graph: bool | None = None, create_graph: bool = False, only_inputs: bool = True,
+    allow_unused: bool | None = None, is_grads_batched: bool = False, materialize_grads: bool = False,
+) -> dict[str, Any]: ...
 # fmt: on
 def grad(
     outputs: Tensor | Sequence[Tensor],
-    inputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor] | Mapping[str, Tensor],
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
-    materialize_grads: bool = False,
     is_grads_batched: bool = False,
-) -> tuple[Tensor | None, ...]:
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...] | dict[str, Tensor | None]:
     """Returns the gradients of `outputs` with respect to `inputs`, without touching any `.grad`.
 
     Args:
       outputs: What is differentiated.
-      inputs: With respect to what.
+      inputs: With respect to what; of a dict, such as `dict(model.named_parameters())`, gradients come as a dict.
       grad_outputs: Cotangent of each output; ones for one of one element by default.
       retain_graph: Whether the graph can be run backward again; by default as `create_graph`.
       create_graph: Whether the backward is recorded, so that the gradients can be differentiated again.
+      only_inputs: True; it stands here because PyTorch has it. `backward` adds to other `.grad`s.
       allow_unused: Whether the gradient of an input that is not used may be None.
-      materialize_grads: Whether it is zeros instead.
       is_grads_batched: Whether `grad_outputs` have a first dim more, for each index of which there is a backward; so
         have the gradients then.
+      materialize_grads: Whether the gradient of an input that is not used is zeros.
 
     Raises:
       UnusedInputError: If an input is not used and neither `allow_unused` nor `materialize_grads` is set.
       NoInputsError: If there are no inputs.
     """
+    if isinstance(inputs, Mapping):
+        options = only_inputs, allow_unused, is_grads_batched, materialize_grads
+        found = grad(outputs, list(inputs.values()), grad_outputs, retain_graph, create_graph, *options)
+        return dict(zip(inputs, found, strict=True))
+    if not only_inputs:
+        warn_user("only_inputs argument is deprecated and is ignored now (defaults to True)", FutureWarning)
     outputs, inputs = _listed(outputs), _listed(inputs)
     if not inputs:
         raise NoInputsError("`inputs` argument to `grad()` cannot be empty: grad requires non-empty inputs.")
@@ -417,7 +451,7 @@ def _of_wrappers(
         return _batched(outputs, inputs, cotangents, retain_graph, create_graph, *options)
     roots, given = opened_roots(outputs, cotangents)
     leaves = opened_inputs(inputs)
-    gradients = grad(roots, leaves, given, retain_graph, create_graph, True, False)
+    gradients = grad(roots, leaves, given, retain_graph, create_graph, allow_unused=True)
     found = {id(leaf): gradient for leaf, gradient in zip(leaves, gradients, strict=True)}
     results = [gradient_of(x, lambda leaf: found.get(id(leaf))) for x in inputs]
     if materialize_grads:
@@ -437,7 +471,8 @@ def _batched(
     cotangents: Sequence[Tensor] | None,
     retain_graph: bool | None,
     create_graph: bool,
-    *options: Any,
+    allow_unused: bool | None,
+    materialize_grads: bool,
 ) -> tuple[Tensor | None, ...]:
     """Returns the gradients for each index of the cotangents' first dim, stacked."""
     sizes = {g.shape[0] if g.ndim else 0 for g in cotangents or () if g is not None}
@@ -447,14 +482,24 @@ def _batched(
             "backwards: for an output of shape [3] and 5 of them a tensor of shape [5, 3]."
         )
     (n,) = sizes
+    for index, (output, gradient) in enumerate(zip(outputs, cotangents or (), strict=False)):
+        layout = None if is_wrapper(output) else edge_layout(output)
+        if gradient is not None and layout is not None and tuple(gradient.shape[1:]) != layout.size:
+            raise ShapeMismatchError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+                f"output, but a mismatch was detected: grad_output[{index}] has a shape of {list(gradient.shape)} and "
+                f"output[{index}] has a shape of {list(layout.size)}."
+            )
     keeps = create_graph if retain_graph is None else retain_graph
-    mapped = None if create_graph else _mapped(outputs, inputs, cotangents or (), keeps, *options)
+    options: dict[str, Any] = {"allow_unused": allow_unused, "materialize_grads": materialize_grads}
+    mapped = None if create_graph else _mapped(outputs, inputs, cotangents or (), keeps, **options)
     if mapped is not None:
         return mapped
     rows = []
     for i in range(n):
         chosen = [None if g is None else g[i] for g in cotangents or ()]
-        rows.append(grad(outputs, inputs, chosen, keeps or i + 1 < n, create_graph, *options))
+        rows.append(grad(outputs, inputs, chosen, keeps or i + 1 < n, create_graph, **options))
     with recording(create_graph):
         stack = lambda found: None if found[0] is None else call(lookup("stack"), (list(found),), (0,))
         return tuple(map(stack, zip(*rows, strict=True)))

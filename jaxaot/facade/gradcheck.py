@@ -14,7 +14,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot.errors import GradientMismatchError, JaxaotError, NothingToCheckError, UsageError
+from jaxaot.errors import (
+    GradientMismatchError,
+    JaxaotError,
+    NothingToCheckError,
+    OverlappingWriteError,
+    UsageError,
+)
 from jaxaot.facade.create import from_numpy
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.forward import dual_level, make_dual, unpack_dual
@@ -33,7 +39,7 @@ from jaxaot.tape.node import Node
 _STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
 """Steps and weights of a difference whose error is of fourth order: steps may be large where numbers are short."""
 
-_DEFAULTS = {8: (3e-5, 1e-6, 1e-5), 4: (3e-2, 2e-3, 2e-3), 2: (3e-1, 1e-1, 1e-1)}
+_DEFAULTS = {8: (3e-5, 1e-6, 1e-5), 4: (3e-2, 2e-4, 2e-4), 2: (3e-1, 1e-1, 1e-1)}
 """By the bytes of a real number: step, absolute and relative tolerance."""
 
 
@@ -115,6 +121,7 @@ def gradcheck(
             "requires_grad=True. Make one with `ja.tensor(…, requires_grad=True)`, best of float64 under "
             '`jax.config.update("jax_enable_x64", True)`.'
         )
+    _warn_of_inputs(given)
     width = min(x.dtype.itemsize // (2 if x.is_complex() else 1) for x in varied)
     step, absolute, relative = _DEFAULTS[max(width, 2)]
     options = _Options(
@@ -141,6 +148,29 @@ def gradcheck(
             raise
         return False
     return True
+
+
+def _warn_of_inputs(given: Sequence[Any]) -> None:
+    """Warns of inputs whose numbers are too short to be compared closely.
+
+    Raises:
+      OverlappingWriteError: If elements of an input share memory, so that one cannot be varied alone.
+    """
+    for place, x in enumerate(given):
+        if not (isinstance(x, Tensor) and x.requires_grad):
+            continue
+        if x.dtype.itemsize // (2 if x.is_complex() else 1) < 8:
+            warn_user(
+                f"Input #{place} requires gradient and is not a double precision floating point or complex. This check "
+                "will likely fail if all the inputs are not of double precision floating point or complex. Its "
+                f"elements are {x.dtype}; `jax.config.update('jax_enable_x64', True)` allows longer ones."
+            )
+        if x._layout.is_overlapping:
+            raise OverlappingWriteError(
+                f"The {place}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                "non-overlapping to be able to compute the numerical gradients correctly. You should call "
+                "`.contiguous` on the input before passing it to gradcheck."
+            )
 
 
 def _opened(func: Callable[..., Any], given: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -233,6 +263,7 @@ def _compare(func: Callable[..., Any], given: Sequence[Any], varied: Sequence[Te
     if options.backward:
         problem = _compare_backward(run, varied, directions, differences, random, options)
         problem = problem or (_compare_batched(run(), varied, random) if options.batched else "")
+        problem = problem or _compare_zeros(run(), varied)
         problem = problem or (_compare_undefined(run, varied) if options.undefined else "")
     if options.forward and not problem:
         problem = _compare_forward(func, given, varied, directions, differences, options)
@@ -263,7 +294,8 @@ def _compare_backward(
     options: _Options,
 ) -> str:
     for position, out in enumerate(run()):
-        for row, cotangent in enumerate(_draws(random, out) if options.is_fast else _units(out)):
+        rows = [("", 0, _draws(random, out)[0])] if options.is_fast else _rows(out)
+        for part, row, cotangent in rows:
             first, second = (_gradients(run()[position], varied, cotangent, options.dtypes) for _ in range(2))
             for number, (gradient, again) in enumerate(zip(first, second, strict=True)):
                 if np.abs(gradient - again).max(initial=0) > options.nondet_tol:
@@ -278,9 +310,9 @@ def _compare_backward(
                     if not _is_close(ours, theirs, options):
                         where = "in a random direction" if options.is_fast else f"of element {row} by element {column}"
                         return (
-                            f"Jacobian mismatch for output {position} with respect to input {number}, {where}: the "
-                            f"backward says {ours:.6g}, {_says(theirs, options)} If the function is smooth there, its "
-                            "backward is wrong."
+                            f"{part}Jacobian mismatch for output {position} with respect to input {number}, {where}: "
+                            f"the backward says {ours:.6g}, {_says(theirs, options)} If the function is smooth there, "
+                            "its backward is wrong."
                         )
     return ""
 
@@ -320,6 +352,19 @@ def _compare_batched(outputs: Sequence[Tensor], varied: Sequence[Tensor], random
                         f"gradcheck or gradgradcheck failed while testing batched gradient computation: for output "
                         f"{position} and input {number} several gradients at once are not those of one after the other."
                     )
+    return ""
+
+
+def _compare_zeros(outputs: Sequence[Tensor], varied: Sequence[Tensor]) -> str:
+    """Returns what a backward makes of cotangents of zeros, if it is not zeros."""
+    zeros = [_tensor(np.zeros(tuple(out.shape)), out) for out in outputs]
+    found = grad(outputs, list(varied), zeros, allow_unused=True)
+    for number, gradient in enumerate(found):
+        if gradient is not None and np.any(np.asarray(gradient.detach().numpy()) != 0):
+            return (
+                f"backward not multiplied by grad_output: where all cotangents are zeros, the gradient of input "
+                f"{number} is not. A backward is linear in its cotangents."
+            )
     return ""
 
 
@@ -486,16 +531,45 @@ def _difference(run: Callable[[], list[Tensor]], x: Tensor, direction: np.ndarra
     """Returns the derivative of all outputs in a direction of one input."""
     start = x.detach().clone()
     total: list[Any] = []
+    types = None
     try:
         for n, weight in _STENCIL:
             with no_grad():
                 x.copy_(_tensor(_wide(start.numpy()) + n * step * direction, x))
-            values = [weight / step * _wide(out.detach().numpy()) for out in run()]
+            outputs = run()
+            found = [(tuple(out.shape), out.dtype) for out in outputs]
+            _check_types(types or found, found, step)
+            types = found
+            values = [weight / step * _wide(out.detach().numpy()) for out in outputs]
             total = values if not total else [a + b for a, b in zip(total, values, strict=True)]
     finally:
         with no_grad():
             x.copy_(start)
     return total
+
+
+def _check_types(before: Sequence[Any], after: Sequence[Any], step: float) -> None:
+    """Raises if outputs change their number, shape or dtype as inputs are varied.
+
+    Raises:
+      GradientMismatchError: If they do.
+    """
+    for (shape, dtype), (other, other_dtype) in zip(before, after, strict=False):
+        if shape != other:
+            raise GradientMismatchError(
+                "Expected `func` to return outputs with the same shape when inputs are perturbed by "
+                f"{step:g}, but got: shapes {list(shape)} and {list(other)}."
+            )
+        if dtype != other_dtype:
+            raise GradientMismatchError(
+                "Expected `func` to return outputs with the same dtype when inputs are perturbed by "
+                f"{step:g}, but got: dtypes {dtype} and {other_dtype}."
+            )
+    if len(before) != len(after):
+        raise GradientMismatchError(
+            f"Expected `func` to return as many outputs when inputs are perturbed by {step:g}, but got: {len(before)} "
+            f"and {len(after)}."
+        )
 
 
 def _stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
@@ -518,6 +592,18 @@ def _draw(random: np.random.Generator, x: Tensor) -> np.ndarray:
 def _draws(random: np.random.Generator, x: Tensor) -> list[np.ndarray]:
     values = _draw(random, x)
     return [values / max(float(np.linalg.norm(values)), 1e-12)]
+
+
+def _rows(out: Tensor) -> list[tuple[str, int, np.ndarray]]:
+    """Returns a cotangent for each real number in an output: what is said of it, the number of its element, and it."""
+    units = [unit.reshape(tuple(out.shape)) for unit in np.eye(out.numel())]
+    if not out.is_complex():
+        return [("", row, unit) for row, unit in enumerate(units)]
+    parts = {"imaginary": 1j, "real": 1}
+    return [
+        (f"While considering the {part} part of complex outputs only, ", row, one * unit)
+        for part, one in parts.items() for row, unit in enumerate(units)
+    ]  # fmt: skip
 
 
 def _units(x: Tensor) -> list[np.ndarray]:

@@ -22,7 +22,7 @@ from jaxaot.facade.wrapper_gradients import carried
 from jaxaot.tape.hooks import Hooks, LeafHooks, RemovableHandle
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
-from jaxaot.views.layout import dense_like
+from jaxaot.views.layout import Layout, contiguous, dense_like
 
 
 def wrap_gradient(array: Any, like: Tensor | None = None) -> Tensor:
@@ -92,8 +92,8 @@ def call_on_leaf(hook: Callable[[Tensor], Any], leaf: Tensor) -> None:
     result = hook(leaf)
     if result is not None:
         raise TensorTypeError(
-            f"A post-accumulate-grad hook returned {type(result).__name__}. What it returns would not be used: write "
-            "to the tensor or to its `.grad`, and return None."
+            f"Tensor post accumulate grad hooks should return None. '{_name(hook)}' returned "
+            f"{type(result).__name__}, which would not be used: write to the tensor or to its `.grad`."
         )
 
 
@@ -191,6 +191,38 @@ def register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Tensor], 
             "a leaf, or use `tensor.register_hook`, which sees the gradient itself."
         )
     return RemovableHandle(leaf_hooks(tensor).accumulated, hook)
+
+
+def get_backward_hooks(tensor: Tensor) -> Hooks | None:
+    """Returns the hooks on the gradient of a tensor, by their numbers; None where there never was one."""
+    edge = None if tensor.is_leaf else tensor._gradient_edge()
+    if edge is None:
+        return None if tensor._hooks is None else tensor._hooks.tensor
+    return None if edge.node.hooks is None else edge.node.hooks.tensor.get(edge.index)
+
+
+def set_backward_hooks(tensor: Tensor, hooks: Hooks | None) -> None:
+    """Makes the functions of a dict the hooks on the gradient of a tensor."""
+    hooks = {} if hooks is None else hooks
+    edge = None if tensor.is_leaf else tensor._gradient_edge()
+    if edge is None:
+        leaf_hooks(tensor).tensor = hooks
+    else:
+        edge.node._own_hooks().tensor[edge.index] = hooks
+
+
+def _undeletable(name: str) -> Callable[[Tensor], None]:
+    def refuse(self: Tensor) -> None:
+        raise AutogradError(f"Deletion of {name} not allowed! Write `x.detach()` for a tensor without it.")
+
+    return refuse
+
+
+PROPERTIES = {
+    "_backward_hooks": property(get_backward_hooks, set_backward_hooks, _undeletable("_backward_hooks")),
+    "_grad_fn": property(lambda self: self.grad_fn, None, _undeletable("_grad_fn")),
+}
+"""What code of PyTorch's that looks behind the scenes asks of a tensor."""
 
 
 def leaf_hooks(tensor: Tensor) -> LeafHooks:
@@ -306,6 +338,14 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[[Any], None
         return hook
 
     return MultiHandle(tensor.register_hook(hook_of(i)) for i, tensor in enumerate(tensors))
+
+
+def edge_layout(what: Any) -> Layout | None:
+    """Returns how the gradient of a tensor or of a `GradientEdge` lies in memory; None if its node cannot say."""
+    if not isinstance(what, GradientEdge):
+        return what._layout
+    found = what.node.output_type(what.output_nr)
+    return None if found is None else contiguous(*found)
 
 
 def edge_of(what: object) -> Edge | None:

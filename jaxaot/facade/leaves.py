@@ -18,7 +18,7 @@ from jaxaot.facade.write import write_value
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.tape.hooks import LeafHooks, NodeHooks
 from jaxaot.tape.modes import state
-from jaxaot.tape.node import Node, next_number
+from jaxaot.tape.node import Node, OutputType, next_number
 from jaxaot.tape.threads import threads
 
 _SOON = 1 << 62
@@ -66,6 +66,10 @@ class AccumulateGrad(Node):
             self.own_hooks = NodeHooks()
         leaf._hooks.node = weakref.ref(self)
         return self.own_hooks
+
+    def output_type(self, index: int) -> OutputType | None:
+        layout = self.variable._layout
+        return OutputType(layout.size, layout.dtype)
 
     def filter(self, gradient: Array) -> Any:
         leaf, trace = self.variable, state.trace

@@ -585,6 +585,7 @@ def _bind() -> None:
         here[name] = form_of(Tensor, name).around(indexing.taking_masks)
         _set(name, here.form(name))
     here["where"] = here.form("where").around(old_forms.where_or_places)
+    here["unravel_index"] = here.form("unravel_index").around(old_forms.with_shape_of_numbers)
     functional.update(sigmoid=here.form("sigmoid"), tanh=here.form("tanh"))
     here["batch_norm"] = old_forms.batch_norm_of(functional.form("batch_norm"))
     here["instance_norm"] = old_forms.instance_norm_of(functional.form("instance_norm"))
@@ -608,7 +609,7 @@ def _bind() -> None:
         "__setitem__": indexing.setitem, "__delitem__": _delete,
         "backward": backward, "register_hook": hooks.register_hook,
         "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
-        "retain_grad": hooks.retain_grad, "allclose": allclose, "equal": equal,
+        **hooks.PROPERTIES, "retain_grad": hooks.retain_grad, "allclose": allclose, "equal": equal,
         "as_strided_scatter": strided.as_strided_scatter,
         "new_empty_strided": _finished(strided.new_empty_strided),
         "repeat": repeat, "data": property(metadata.get_data, metadata.set_data, metadata.delete_data),

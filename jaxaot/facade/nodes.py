@@ -32,7 +32,7 @@ from jaxaot.lower.abstract import AbstractArray
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.tape.modes import state
-from jaxaot.tape.node import Edge, Node, next_number
+from jaxaot.tape.node import Edge, Node, OutputType, next_number
 from jaxaot.views.chain import ViewChain, chain_dtype, chain_size, chain_starts, chain_template
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
@@ -79,6 +79,10 @@ class OpNode(Node):
     def link(self) -> GradKernel | None:
         kernel = self.kernel
         return kernel if kernel.is_link and type(self.leaves) in _SAVED and self.versions is None else None
+
+    def output_type(self, index: int) -> OutputType | None:
+        layout = self.kernel.layouts[index]
+        return None if layout is None else OutputType(layout.size, layout.dtype)
 
     @property
     def edge_places(self) -> Sequence[int | None]:
@@ -162,7 +166,7 @@ class TracedOpNode(Node):
       mask: Which arguments have gradients.
     """
 
-    __slots__ = ("__dict__", "differentiable", "key", "mask", "nest", "recorded", "spec", "static", "values")
+    __slots__ = ("__dict__", "differentiable", "key", "mask", "nest", "recorded", "spec", "static", "types", "values")
 
     def __init__(
         self,
@@ -182,12 +186,16 @@ class TracedOpNode(Node):
         self.static = static
         self.key = key
         self.mask = mask
+        self.types = [None if r is None else OutputType(tuple(r.shape), r.dtype) for r in results]
         self.differentiable = [r is not None and is_inexact(r.dtype) for r in results]
         self.recorded = self.differentiable
         if spec.is_backward:
             reached = iter(self._reached)
             places = {i for i, is_wanted in enumerate(mask) if is_wanted}
             self.recorded = [d and not next(reached).isdisjoint(places) for d in self.differentiable]
+
+    def output_type(self, index: int) -> OutputType | None:
+        return self.types[index]
 
     @functools.cached_property
     def _reached(self) -> list[frozenset[int]]:
@@ -271,16 +279,26 @@ def pull_op(
 
 
 class ViewNode(Node):
-    """A view: its parent's gradient is zero but for the shown elements."""
+    """A view: its parent's gradient is zero but for the shown elements.
 
-    __slots__ = ("chain", "parent", "starts", "template")
+    Attributes:
+      chain: How it looks at its parent.
+      parent: How that lies.
+      place: Which of the views that one function returned it is.
+    """
+
+    __slots__ = ("chain", "parent", "place", "starts", "template")
 
     def __init__(self, chain: ViewChain, parent: Layout, edge: Edge | None, name: str | None = None):
         super().__init__(name or backward_name(type(chain[-1]).__name__), (edge,))
         self.chain = chain
+        self.place = 0
         self.template: ViewChain | None = None
         self.parent = parent
         self.starts: Any = None
+
+    def output_type(self, index: int) -> OutputType | None:
+        return OutputType(chain_size(self.chain, self.parent.size), chain_dtype(self.chain, self.parent.dtype))
 
     @property
     def cache_key(self) -> Any:
@@ -309,13 +327,22 @@ NODES["view"] = ViewNode
 
 
 class WriteNode(Node):
-    """A write through a view: edges to the value before, and to what was written."""
+    """A write through a view: edges to the value before, and to what was written.
 
-    __slots__ = ("chain",)
+    Attributes:
+      chain: How the view looks at its base.
+      base: How that lies.
+    """
 
-    def __init__(self, chain: ViewChain, before: Edge | None, written: Edge | None):
+    __slots__ = ("base", "chain")
+
+    def __init__(self, chain: ViewChain, base: Layout, before: Edge | None, written: Edge | None):
         super().__init__("CopySlices", (before, written))
         self.chain = chain
+        self.base = base
+
+    def output_type(self, index: int) -> OutputType | None:
+        return OutputType(self.base.size, self.base.dtype)
 
     @property
     def cache_key(self) -> Any:

@@ -131,6 +131,20 @@ def with_value_second(function: Callable[..., Any]) -> Callable[..., Any]:
     return with_parameters(fn, function)
 
 
+def with_shape_of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `unravel_index` that says in PyTorch's words that a tensor is no shape."""
+
+    @functools.wraps(function)
+    def unravel_index(indices: Tensor, shape: Any) -> Any:
+        if isinstance(shape, Tensor):
+            raise TensorTypeError(
+                "expected 'shape' to be int or sequence of ints, but got a tensor. Write `shape.tolist()`."
+            )
+        return function(indices, shape)
+
+    return with_parameters(unravel_index, function)
+
+
 def where_or_places(function: Callable[..., Any]) -> Callable[..., Any]:
     """Returns `where` that also takes a condition alone, and then returns where it holds."""
 

@@ -16,7 +16,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from jaxaot._immutable import immutable
 from jaxaot._placement import is_spread
-from jaxaot.errors import PlacementError, TensorTypeError, TracedPlacementError
+from jaxaot.errors import JaxaotError, PlacementError, TensorTypeError, TracedPlacementError
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.dispatch import call
@@ -299,5 +299,17 @@ def placed(tensor: Any, mesh: Mesh, placements: Sequence[Placement]) -> Tensor:
     return made.requires_grad_() if isinstance(tensor, Tensor) and tensor.requires_grad else made
 
 
+def _names_here(self: Tensor) -> list[str]:
+    """Returns the names of its attributes, without those that only a tensor on a mesh has."""
+    lacking: set[str] = set()
+    try:
+        device_mesh(self)
+    except JaxaotError:
+        lacking.update(PROPERTIES)
+    if not hasattr(self, "_mark"):
+        lacking.add("_mark")
+    return [name for name in object.__dir__(self) if name not in lacking]
+
+
 PROPERTIES = {"placements": placements, "device_mesh": device_mesh}
-METHODS = {"redistribute": redistribute, "full_tensor": full_tensor, "to_local": to_local}
+METHODS = {"redistribute": redistribute, "full_tensor": full_tensor, "to_local": to_local, "__dir__": _names_here}

@@ -103,12 +103,22 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
     Raises:
       ShapeMismatchError: If they do not.
+      ArgumentError: If one is no shape.
     """
+    for shape in shapes:
+        if not isinstance(shape, int) and not isinstance(shape, (tuple, list)):
+            raise ArgumentError(
+                "Input shapes should be of type ints, a tuple of ints, or a list of ints, got "
+                f"{type(shape).__name__}: {shape!r}. Write `x.shape` for that of a tensor."
+            )
     sizes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
     for size in sizes:
         if any(n < 0 for n in size):
             raise ShapeMismatchError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
-    return Size(dims.broadcast_shapes(*sizes))
+    try:
+        return Size(dims.broadcast_shapes(*sizes))
+    except ShapeMismatchError as error:
+        raise ShapeMismatchError(f"Shape mismatch: objects cannot be broadcast to a single shape. {error}") from None
 
 
 def typename(obj: object) -> str:

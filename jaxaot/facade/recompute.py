@@ -414,11 +414,18 @@ class Region(_Run):
         pairs = zip([*self._names, None], [*names, None], strict=False)
         place, (first, second) = next((i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1])
         shown = lambda name: "nothing" if name is None else " ".join(map(str, name))
+        n, n_again = len(self._names), len(names)
+        if n == n_again:
+            what = "Recomputed values for the following tensors have different metadata than during the forward pass."
+        elif n_again > n:
+            what = "It was trying to save more tensors during recomputation than during the original forward pass."
+        else:
+            what = "A different number of tensors was saved during the original forward and recomputation."
         raise RecomputeMismatchError(
-            f"A function that is run by `ja.checkpoint` did something else when the backward ran it again: operation "
-            f"{place} was {shown(first)} at first, and then {shown(second)} ({len(self._names)} operations, and then "
-            f"{len(names)}). It has to do the same for the same arguments: do not let it depend on time, on a counter, "
-            "or on Python objects that change between forward and backward; pass such values as arguments."
+            f"{what} A function that is run by `ja.checkpoint` did something else when the backward ran it again: "
+            f"operation {place} was {shown(first)} at first, and then {shown(second)} ({n} operations, and then "
+            f"{n_again}). It has to do the same for the same arguments: do not let it depend on time, on a counter, or "
+            "on Python objects that change between forward and backward; pass such values as arguments."
         )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxaot._typing import Sizes
 from jaxaot.errors import ArgumentError, DimError, ShapeMismatchError
 from jaxaot.facade import views
+from jaxaot.facade.kernels import dtype_name
+from jaxaot.facade.nodes import ViewNode
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.dims import as_int
 from jaxaot.ops.promotion import is_integral
@@ -19,8 +22,16 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     axis = views._axis(input, dim)
     if input.ndim == 0:
         raise DimError("unbind() expects a tensor with at least one dimension")
-    several = lambda i: views.make_view(input, Select(axis, i), "UnbindBackward0", "several")
-    return tuple(several(i) for i in range(input._layout.size[axis]))
+    return _several(input, [Select(axis, i) for i in range(input._layout.size[axis])], "UnbindBackward0")
+
+
+def _several(input: Tensor, steps: Sequence[Any], name: str) -> tuple[Tensor, ...]:
+    """Returns the views that one function makes, which know of each other that they must not be written."""
+    made = tuple(views.make_view(input, step, name, "several") for step in steps)
+    for place, view in enumerate(made):
+        if isinstance(view._view_node, ViewNode):
+            view._view_node.place = place
+    return made
 
 
 def split(input: Tensor, split_size_or_sections: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
@@ -39,11 +50,10 @@ def split(input: Tensor, split_size_or_sections: Sizes, dim: int = 0) -> tuple[T
         if size < 0 or (size == 0 and n != 0):
             raise ShapeMismatchError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
         sizes = [min(size, n - start) for start in range(0, n, size)] if n else [0]
-    pieces, start = [], 0
-    for size in sizes:
-        pieces.append(views.make_view(input, Slice(axis, start, size), "SplitBackward0", "several"))
-        start += size
-    return tuple(pieces)
+    starts = itertools.accumulate(sizes, initial=0)
+    return _several(
+        input, [Slice(axis, start, size) for start, size in zip(starts, sizes, strict=False)], "SplitBackward0"
+    )
 
 
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
@@ -88,10 +98,15 @@ def tensor_split(
         raise DimError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     axis = views._axis(input, dim)
     if isinstance(given, Tensor):
-        if not is_integral(given.dtype) or given.ndim > 1:
+        if not is_integral(given.dtype):
             raise ArgumentError(
-                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor "
-                f"of integers, but got a tensor with {given.ndim} dims and dtype {given.dtype}"
+                "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                f"{dtype_name(given.dtype)}"
+            )
+        if given.ndim > 1:
+            raise ArgumentError(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
+                f"but got a tensor with {given.ndim} dims"
             )
         given = given.tolist()
     if isinstance(given, (tuple, list)):

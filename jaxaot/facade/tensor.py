@@ -167,7 +167,9 @@ class Tensor(Bound):
 
         def __getattr__(self, name: str) -> Any:
             kind = type(self).__name__
-            if kind != "Tensor" and (name in _FIELDS or name in ("placements", "device_mesh")):
+            if name in ("placements", "device_mesh"):
+                return getattr(type(self), name).fget(self)  # again: it says more than that the name is missing
+            if kind != "Tensor" and name in _FIELDS:
                 raise MissingMemoryError(
                     f"`{kind}` is made of inner tensors and has no memory and no place on the tape of its own, and "
                     "what was called needs one. Call it on the inner tensors."

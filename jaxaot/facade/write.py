@@ -68,6 +68,8 @@ def check_writable(target: Any, records: bool) -> None:
                 "a leaf Variable that requires grad is being used in an in-place operation. Write inside "
                 "`with ja.no_grad():`, or out of place."
             )
+        if history.node is None and target._creation in UNRECORDED:
+            refuse_unrecorded(target)
         if history.node is None:
             raise LeafWriteError(
                 "a view of a leaf Variable that requires grad is being used in an in-place operation. Write inside "
@@ -112,19 +114,32 @@ def check_view_writable(target: Any, records: bool) -> None:
             "This behavior is forbidden. You can fix this by cloning the output of the custom Function."
         )
     if target._creation in UNRECORDED:
-        mode = UNRECORDED[target._creation]
-        raise AutogradError(
-            f"A view was created in {mode} mode and is being modified inplace with grad mode enabled. Given that this "
-            "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view "
-            f"and the inplace either both inside the {mode} block (if you don't want the inplace to be tracked) or "
-            "both outside (if you want the inplace to be tracked)."
-        )
+        refuse_unrecorded(target)
+
+
+def refuse_unrecorded(target: Any) -> None:
+    """Raises because a view that was made without being recorded, or a view of one, is written while writes are.
+
+    Raises:
+      AutogradError: Always.
+    """
+    mode = UNRECORDED[target._creation]
+    block = "inference_mode" if mode == "inference" else mode
+    what = f"{_output_name(target)} is a view of a view which" if target._chain else "A view"
+    raise AutogradError(
+        f"{what} was created in {mode} mode and is being modified inplace with grad mode enabled. Given that this use "
+        "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
+        f"inplace either both inside the {block} block (if you don't want the inplace to be tracked) or both outside "
+        "(if you want the inplace to be tracked)."
+    )
 
 
 def _output_name(target: Any) -> str:
     """Returns what made a view, in PyTorch's words."""
     node = target.grad_fn
-    return "What was written to" if node is None else f"Output {target.output_nr} of {node.name()}"
+    if node is None:
+        return "What was written to"
+    return f"Output {node.place if isinstance(node, ViewNode) else target.output_nr} of {node.name()}"
 
 
 def is_itself(target: Any, value: Any) -> bool:
@@ -308,4 +323,4 @@ def next_node(target: Any, edge: Edge) -> tuple[History, Any, int]:
     if not target._chain:
         return history, edge.node, edge.index
     before = history_edge(history) if history.requires_grad else None
-    return history, WriteNode(target._chain, before, edge), 0
+    return history, WriteNode(target._chain, history.layout, before, edge), 0

@@ -17,7 +17,7 @@ from jaxaot.facade.saved import FREED, Version
 from jaxaot.facade.storage import HELD_ONCE, Storage
 from jaxaot.ir.reach import Apart, without_unreached
 from jaxaot.tape.modes import state
-from jaxaot.tape.node import Edge, Node
+from jaxaot.tape.node import Edge, Node, OutputType
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
 
@@ -119,6 +119,9 @@ class CompiledNode(Node):
         self.consuming = consuming
         self.apart = apart
         self.versions: Sequence[Version] | None = None
+
+    def output_type(self, index: int) -> OutputType | None:
+        return OutputType(*self.avals[index])
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         if self.run is None:  # gradients end inside of the function

@@ -6,7 +6,7 @@ import functools
 import inspect
 import threading
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any
 
 from jaxaot.errors import UnknownSettingError
@@ -116,6 +116,13 @@ def _within(mode: Callable[[], Any], fn: Callable[..., Any]) -> Any:
             return _steps_within(mode, fn(*args, **kwargs))
 
         return generate
+    if inspect.isasyncgenfunction(fn):
+
+        @functools.wraps(fn)
+        def generate_awaiting(*args: object, **kwargs: Any) -> Any:
+            return _awaited_steps_within(mode, fn(*args, **kwargs))
+
+        return generate_awaiting
     if inspect.iscoroutinefunction(fn):
 
         @functools.wraps(fn)
@@ -140,6 +147,25 @@ class _Awaited:
 
     def __await__(self) -> Any:
         return self._steps
+
+
+async def _awaited_steps_within(mode: Callable[[], Any], steps: Any) -> AsyncGenerator[Any, Any]:
+    """Yields what an asynchronous generator yields; each of its steps runs in a mode."""
+    step: Callable[[], Any] = functools.partial(steps.asend, None)
+    try:
+        while True:
+            try:
+                value = await _Awaited(_steps_within(mode, step()))
+            except StopAsyncIteration:
+                return
+            try:
+                step = functools.partial(steps.asend, (yield value))
+            except GeneratorExit:
+                raise
+            except BaseException as error:  # thrown into it: it may go on
+                step = functools.partial(steps.athrow, error)
+    finally:
+        await _Awaited(_steps_within(mode, steps.aclose()))
 
 
 def _steps_within(mode: Callable[[], Any], steps: Any) -> Generator[Any, Any, Any]:

@@ -23,6 +23,18 @@ NODE_CALLS: list[Callable[[Any, tuple[Any, ...]], Any]] = []
 """What runs a node that is called with tensors; the layer whose values the tape carries adds it."""
 
 
+class OutputType(NamedTuple):
+    """What the gradient of an output of a node has to be like.
+
+    Attributes:
+      shape: Its shape.
+      dtype: Its dtype.
+    """
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+
 class Node:
     """The backward function of one recorded operation.
 
@@ -123,6 +135,15 @@ class Node:
         """For each tensor operand the node that its gradient goes to, and which output of that it was."""
         edges = [None if place is None else self.edges[place] for place in self.edge_places]
         return tuple((None, 0) if edge is None else (edge.node, edge.index) for edge in edges)
+
+    def output_type(self, index: int) -> OutputType | None:
+        """Returns the type of an output of the operation; None where the node cannot say, or it is no tensor."""
+        return None
+
+    @property
+    def _input_metadata(self) -> tuple[OutputType | None, ...]:
+        """The types of what its backward takes: of the outputs of the operation."""
+        return tuple(map(self.output_type, range(self.n_outputs)))
 
     @property
     def metadata(self) -> dict[str, Any]:

@@ -34,6 +34,7 @@ def checkpoint(
     preserve_rng_state: bool = True,
     determinism_check: str = "default",
     context_fn: Any = None,
+    debug: bool = False,
 ) -> Callable[P, R]: ...
 @overload
 def checkpoint(
@@ -46,6 +47,7 @@ def checkpoint(
     preserve_rng_state: bool = True,
     determinism_check: str = "default",
     context_fn: Any = None,
+    debug: bool = False,
     **kwargs: Any,
 ) -> R: ...
 @overload
@@ -59,6 +61,7 @@ def checkpoint(
     preserve_rng_state: bool = True,
     determinism_check: str = "default",
     context_fn: Any = None,
+    debug: bool = False,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def checkpoint(
     fn: Callable[..., Any] | None = None,
@@ -70,6 +73,7 @@ def checkpoint(
     preserve_rng_state: bool = True,
     determinism_check: str = "default",
     context_fn: Callable[..., Any] | None = None,
+    debug: bool = False,
     **kwargs: Any,
 ) -> Any:
     """Returns `fn(*args, **kwargs)`, keeping little of what happens inside for the backward, which computes it again.
@@ -95,6 +99,7 @@ def checkpoint(
       preserve_rng_state: As in PyTorch, but the same random numbers cost nothing here, so they are drawn in any case.
       determinism_check: `"default"`, or `"none"` to accept residuals of other shapes when `fn` runs again eagerly.
       context_fn: PyTorch's way to a policy; refused.
+      debug: As in PyTorch; what a second run does otherwise is named in any case.
       **kwargs: Keyword arguments of `fn`.
 
     Raises:

@@ -22,7 +22,15 @@ from jax.custom_derivatives import SymbolicZero
 from jaxaot._jax import InnermostMap, is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, EagerOnlyError, FunctionResultError, NoDerivativeError
-from jaxaot.facade.custom_function import FunctionNode, call_function, jvp_missing, no_backward, no_forward, no_jvp
+from jaxaot.facade.custom_function import (
+    FunctionNode,
+    call_function,
+    jvp_missing,
+    no_backward,
+    no_forward,
+    no_jvp,
+    node_class,
+)
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.grad import recording
 from jaxaot.facade.history import History
@@ -42,6 +50,8 @@ from jaxaot.tracer.effects import Keys
 from jaxaot.tracer.leaves import LeafSpec
 from jaxaot.tracer.pure import is_mapped, is_transformed, run_pure
 from jaxaot.tracer.push_pull import push_pull
+
+_OF_NODES = ("metadata", "name", "next_functions", "register_hook", "_register_hook_dict")
 
 
 class Function:
@@ -81,12 +91,25 @@ class Function:
             "generate_vmap_rule=True."
         )
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._backward_cls = node_class(f"{cls.__name__}Backward")
+
     def __init__(self, *_: object, **__: object):
         warn_user(
             f"{type(self).__name__} should not be instantiated. Methods on autograd functions are all static, so you "
             f"should invoke them on the class itself: `{type(self).__name__}.apply(x)`.",
             DeprecationWarning,
         )
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_NODES:
+            raise AutogradError(
+                f"Attribute '{name}' is invalid for this instance of {type(self).__name__}: it belongs to nodes, and "
+                "the underlying PyNode has already been deallocated, or there never was one. Write "
+                f"`{type(self).__name__}.apply(x).grad_fn.{name}`."
+            )
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
 
     def __call__(self, *_: object, **__: object) -> Any:
         raise AutogradError(

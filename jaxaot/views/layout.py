@@ -30,8 +30,9 @@ def check_addressable(size: Sequence[int], itemsize: int) -> None:
     """
     n_bytes = math.prod(max(n, 1) for n in size) * itemsize
     if n_bytes > MAX_BYTES:
+        what = "Stride" if 0 in size else "Storage size"
         raise StorageSizeError(
-            f"Storage size calculation overflowed with sizes={[int(n) for n in size]}: these are {n_bytes:,} bytes, "
+            f"{what} calculation overflowed with sizes={[int(n) for n in size]}: these are {n_bytes:,} bytes, "
             "more than memory can have addresses for. Views may be as large (`x.expand(...)`), what is computed of "
             "all their elements may not. Look for a size that is a product of others, or compute in parts."
         )

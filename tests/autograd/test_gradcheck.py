@@ -9,6 +9,8 @@ from jaxaot.ops.schema import REQUIRED
 from jaxaot.ops.table import rows
 from tests.seeds import one_in
 
+pytestmark = pytest.mark.filterwarnings("ignore:Input #")
+
 
 def leaf(*shape, seed=0, dtype=np.float32, positive=False):
     draw = np.random.default_rng(seed).normal(size=shape)
