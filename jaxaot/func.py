@@ -11,6 +11,9 @@ from jaxaot.transforms.func import jvp as jvp
 from jaxaot.transforms.func import linearize as linearize
 from jaxaot.transforms.func import vjp as vjp
 from jaxaot.transforms.functional_call import functional_call as functional_call
+from jaxaot.transforms.functional_call import (
+    replace_all_batch_norm_modules_ as replace_all_batch_norm_modules_,
+)
 from jaxaot.transforms.functional_call import stack_module_state as stack_module_state
 from jaxaot.transforms.vmap import vmap as vmap
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -287,6 +288,7 @@ def run_pure(
     randomness: str | None = None,
     index: Any = None,
     n_indices: int = 0,
+    leaf_places: Sequence[int] = (),
     finish: Callable[[Sequence[Argument | None], Any], Any] | None = None,
 ) -> Any:
     """Returns `fn(*args, **kwargs)` with arrays in place of tensors, changing nothing outside.
@@ -302,6 +304,7 @@ def run_pure(
       randomness: What random operations do, of `RANDOMNESS`; by default draw as they would outside.
       index: With `"different"`, the index that is computed.
       n_indices: How many there are.
+      leaf_places: The leaves of the arguments that count as leaves of the tape: they may not be written.
       finish: Takes the leaves of the arguments, None for those that are no arrays, and the result; returns what is
         returned instead.
 
@@ -311,7 +314,7 @@ def run_pure(
     refuse_cycles((args, kwargs), "The arguments")
     leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda x: x is None)
 
-    def shown(leaf: object, trace: TraceState) -> Any:
+    def shown(place: int, leaf: object, trace: TraceState) -> Any:
         if isinstance(leaf, Tensor) or not isinstance(leaf, (jax.Array, np.ndarray)):
             return leaf
         if jnp.issubdtype(leaf.dtype, jax.dtypes.extended):
@@ -323,9 +326,10 @@ def run_pure(
         if transforms:
             tensor._history = History(layout, trace=trace)  # by which views of it are known
         if is_inexact(layout.dtype) and (not transforms or _is_differentiated(leaf, trace)):
-            # so that JAX's gradients reach it; not a leaf, so that it may be written
-            tensor._history = History(layout, 0, True, GraphInput(is_argument=True), 0, trace)
-            tensor._history.ghost = array
+            # so that JAX's gradients reach it
+            node = None if place in leaf_places else GraphInput(is_argument=True)
+            tensor._history = History(layout, 0, True, node, 0, trace)
+            tensor._history.leaf, tensor._history.ghost = weakref.ref(tensor), array
             storage.writer = tensor._history
         return tensor
 
@@ -334,7 +338,7 @@ def run_pure(
         trace.is_functionalized = is_functionalized
         state.grad_enabled = state.grad_enabled or differentiates
         trace.randomness, trace.index, trace.n_indices = randomness or "same", index, n_indices
-        given = [shown(leaf, trace) for leaf in leaves]
+        given = [shown(i, leaf, trace) for i, leaf in enumerate(leaves)]
         arguments = [Argument(x) if x is not leaf else None for x, leaf in zip(given, leaves, strict=True)]
         call_args, call_kwargs = jax.tree.unflatten(tree, given)
         result = fn(*call_args, **call_kwargs)
@@ -343,6 +347,12 @@ def run_pure(
             result = finish(arguments, result)
         result = jax.tree.map(lambda x: x._read() if isinstance(x, Tensor) else x, result)
         n_changed = trace.changed()
+    if n_changed and transforms and not is_functionalized:
+        raise TraceError(
+            f"During a transform of `ja.func` the function provided would mutate a captured Tensor: {n_changed} "
+            "tensor(s) that it was not passed, their values, their shape or their `.grad`. Pass them as arguments and "
+            "return their new values."
+        )
     if n_changed:
         raise TraceError(
             f"A functionalized function changed {n_changed} tensor(s) that it was not passed: their values, their "

@@ -28,6 +28,7 @@ from jaxaot.tape.modes import state
 from jaxaot.tape.saved_hooks import disable_saved_tensors_hooks
 from jaxaot.tracer.pure import RANDOMNESS, run_pure
 from jaxaot.transforms.call_as_op import call_on_tensors
+from jaxaot.transforms.writes import Writes
 
 Argnums = int | Sequence[int]
 
@@ -39,23 +40,31 @@ _NO_HOOKS = (
 
 def _pure(
     func: Callable[..., Any],
-    differentiates: bool = True,
+    writes: Writes,
     check: Callable[[Any], None] | None = None,
+    *,
+    has_aux: bool = False,
+    leaves: Sequence[int] | None = (),
     randomness: str = "same",
 ) -> Any:
-    """Returns a function as one of arrays.
+    """Returns a function as one of arrays, to its output, and to what comes besides: its `aux` and what it wrote.
 
     Args:
       func: The function.
-      differentiates: Whether gradients are taken of it, in reverse mode.
+      writes: Notes the arguments that it writes to.
       check: Takes its result, and raises if it cannot be differentiated.
+      has_aux: Whether it returns a pair of the output and an `aux`.
+      leaves: The leaves of its arguments of which gradients are taken, in reverse mode; they may not be written. None
+        if none are.
       randomness: What random operations do; see `ja.func.vmap`.
     """
+    differentiates = leaves is not None
 
-    def finish(arguments: object, result: Any) -> Any:
+    def finish(arguments: Sequence[Any], result: Any) -> Any:
         if check is not None:
             check(result)
-        return result
+        output, aux = result if has_aux else (result, None)
+        return output, (aux, writes.note(arguments))
 
     def without_hooks(*args: object, **kwargs: Any) -> Any:
         with disable_saved_tensors_hooks(_NO_HOOKS):
@@ -63,7 +72,22 @@ def _pure(
 
     func_of_rules = without_hooks if differentiates else func
     options: Any = {"transforms": True, "differentiates": differentiates, "randomness": randomness, "finish": finish}
-    return lambda *args, **kwargs: run_pure(func_of_rules, args, kwargs, **options)
+    return lambda *args, **kwargs: run_pure(func_of_rules, args, kwargs, leaf_places=leaves or (), **options)
+
+
+def _places(args: Sequence[Any], argnums: Any) -> list[int]:
+    """Returns which leaves of the arguments are those of the chosen ones."""
+    several = (argnums,) if isinstance(argnums, int) else argnums
+    chosen = {i % len(args) for i in several}
+    ends = np.cumsum([0, *(len(_leaves(arg)) for arg in args)]).tolist()
+    return [place for i in sorted(chosen) for place in range(ends[i], ends[i + 1])]
+
+
+def _run(transformed: Callable[..., Any], writes: Writes, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Returns what a function of arrays computes for tensors, and writes to these what it says besides."""
+    results, after = call_on_tensors(transformed, args, kwargs)
+    writes.carry_out(_leaves((args, kwargs)), after)
+    return results
 
 
 # -- what cannot be differentiated -------------------------------------------------------------------------------------
@@ -220,37 +244,46 @@ def _in_forward_mode(transformed: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _number(pure: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
-    """Returns a function as one to a number that JAX differentiates, and the result; of a wrapper it is the sum."""
+def _grad_and_value(
+    func: Callable[..., Any], argnums: Argnums, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Any, Any]:
+    """Returns the gradient, the value and the `aux` of a call."""
+    writes = Writes()
 
-    def number(*args: object, **kwargs: Any) -> Any:
-        found = pure(*args, **kwargs)
-        value = found[0] if has_aux else found
-        return (sum(carried(value)) if is_wrapper(value) else value), found
+    def transformed(*args: object, **kwargs: Any) -> Any:
+        chosen, check = _check_argnums(argnums, args), functools.partial(_check_scalar, has_aux)
+        pure = _pure(func, writes, check, has_aux=has_aux, leaves=_places(args, chosen))
 
-    return number
+        def number(*args: object, **kwargs: Any) -> Any:
+            value, besides = pure(*args, **kwargs)
+            return (sum(carried(value)) if is_wrapper(value) else value), (value, besides)
+
+        (_, (value, (aux, after))), gradients = jax.value_and_grad(number, chosen, True)(*args, **kwargs)
+        return (_gradients_of(_chosen(args, chosen), gradients), value, aux), after
+
+    return _run(transformed, writes, args, kwargs)
 
 
 def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """Returns a function that computes the gradient of `func`, and its value.
 
     Args:
-      func: Takes tensors, in any pytrees, to a tensor without dims. What it writes to those is seen inside alone.
+      func: Takes tensors, in any pytrees, to a tensor without dims. It may write to those that are not differentiated.
       argnums: The positions of the arguments to differentiate.
       has_aux: Whether `func` returns a pair of such a tensor and anything else.
 
     Raises:
       AutogradError: By the function returned, if arguments or result cannot be differentiated.
+      LeafWriteError: By the function returned, if `func` writes to an argument that is differentiated.
     """
     require_function(func, "ja.func.grad_and_value", "ja.func.grad_and_value(f)")
 
-    def transformed(*args: object, **kwargs: Any) -> Any:
-        chosen, check = _check_argnums(argnums, args), functools.partial(_check_scalar, has_aux)
-        number = _number(_pure(func, True, check), has_aux)
-        (_, value), gradients = jax.value_and_grad(number, chosen, True)(*args, **kwargs)
-        return _gradients_of(_chosen(args, chosen), gradients), value
+    @functools.wraps(func)
+    def run(*args: object, **kwargs: Any) -> Any:
+        gradients, value, aux = _grad_and_value(func, argnums, has_aux, args, kwargs)
+        return gradients, (value, aux) if has_aux else value
 
-    return functools.wraps(func)(lambda *args, **kwargs: call_on_tensors(transformed, args, kwargs))
+    return run
 
 
 def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
@@ -263,14 +296,12 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     """
     require_function(func, "ja.func.grad", "ja.func.grad(f)")
 
-    def transformed(*args: object, **kwargs: Any) -> Any:
-        chosen, check = _check_argnums(argnums, args), functools.partial(_check_scalar, has_aux)
-        number = _number(_pure(func, True, check), has_aux)
-        gradients, found = jax.grad(number, chosen, True)(*args, **kwargs)
-        gradients = _gradients_of(_chosen(args, chosen), gradients)
-        return (gradients, found[1]) if has_aux else gradients
+    @functools.wraps(func)
+    def run(*args: object, **kwargs: Any) -> Any:
+        gradients, _, aux = _grad_and_value(func, argnums, has_aux, args, kwargs)
+        return (gradients, aux) if has_aux else gradients
 
-    return functools.wraps(func)(lambda *args, **kwargs: call_on_tensors(transformed, args, kwargs))
+    return run
 
 
 def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> Any:
@@ -287,13 +318,16 @@ def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> An
     require_function(func, "ja.func.vjp", "ja.func.vjp(f, x)")
     check = functools.partial(_check_tensors, "vjp(f, *primals)", has_aux)
     _check_primal_kinds(primals)
+    writes = Writes()
 
     def forward(*primals: object) -> Any:
-        return jax.vjp(_pure(func, True, check), *primals, has_aux=has_aux)
+        pure = _pure(func, writes, check, has_aux=has_aux, leaves=range(len(_leaves(primals))))
+        output, pull, (aux, after) = jax.vjp(pure, *primals, has_aux=True)
+        return (output, pull, aux), after
 
     # where nothing is recorded, the gradients are all the same: they are computed later
     with recording(True):
-        output, pull, *aux = call_on_tensors(forward, primals, {})
+        output, pull, aux = _run(forward, writes, primals, {})
     if not state.grad_enabled:
         output, aux = jax.tree.map(lambda x: x.detach() if isinstance(x, Tensor) else x, (output, aux))
 
@@ -319,7 +353,7 @@ def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> An
                 )
         return call_on_tensors(pull_back, (pull, cotangents, like), {})
 
-    return output, gradients, *aux
+    return (output, gradients, aux) if has_aux else (output, gradients)
 
 
 def jvp(
@@ -346,33 +380,19 @@ def jvp(
     require_function(func, "ja.func.jvp", "ja.func.jvp(f, (x,), (t,))")
     said = "jvp(f, primals, tangents)"
     _check_primals(said, primals, tangents)
-    written: list[int] = []
-
-    def finish(arguments: Sequence[Any], result: Any) -> Any:
-        _check_tensors(said, has_aux, result)
-        written[:] = [i for i, argument in enumerate(arguments) if argument is not None and argument.is_written()]
-        after = [arguments[i].now() for i in written]
-        return ((result[0], after), result[1]) if has_aux else (result, after)
-
-    def pure(*args: object) -> Any:
-        return run_pure(func, args, {}, transforms=True, finish=finish)
+    writes = Writes()
+    pure = _pure(func, writes, functools.partial(_check_tensors, said, has_aux), has_aux=has_aux, leaves=None)
 
     def transformed(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-        if strict and not _depends(pure, primals):
+        if strict and not _depends(lambda *primals: pure(*primals)[0], primals):
             raise AutogradError(
                 "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
                 "allowed with strict=True."
             )
-        (output, after), (directions, _), *aux = jax.jvp(pure, tuple(primals), tuple(tangents), has_aux=has_aux)
-        return (output, directions, *aux), after
+        output, directions, (aux, after) = jax.jvp(pure, tuple(primals), tuple(tangents), has_aux=True)
+        return ((output, directions, aux) if has_aux else (output, directions)), after
 
-    run = _in_forward_mode(call_on_tensors)
-    results, after = run(transformed, (tuple(primals), tuple(tangents)), {})
-    leaves = _leaves(tuple(primals))
-    for place, value in zip(written, after, strict=True):
-        if isinstance(leaves[place], Tensor):
-            leaves[place].copy_(value)
-    return results
+    return _in_forward_mode(_run)(transformed, writes, (tuple(primals), tuple(tangents)), {})
 
 
 def _check_primals(said: str, primals: Any, tangents: Any) -> None:
@@ -415,11 +435,13 @@ def linearize(func: Callable[..., Any], *primals: object) -> tuple[Any, Callable
     """Returns the result of `func`, and its derivative there as a linear function of tangents."""
 
     _check_primal_kinds(primals)
+    writes = Writes()
 
     def forward(*primals: object) -> Any:
-        return jax.linearize(_pure(func, False), *primals)
+        output, push, (_, after) = jax.linearize(_pure(func, writes, leaves=None), *primals, has_aux=True)
+        return (output, push), after
 
-    output, push = _in_forward_mode(call_on_tensors)(forward, primals, {})
+    output, push = _in_forward_mode(_run)(forward, writes, primals, {})
 
     def pushed(*tangents: object) -> Any:
         return call_on_tensors(lambda push, *tangents: push(*tangents), (push, *tangents), {})
@@ -533,14 +555,22 @@ def _jacobian(
         _check_real(name, "output", result[0] if has_aux else result)
 
     require_function(func, f"ja.func.{name}", f"ja.func.{name}(f)")
-    pure = _pure(func, jacobian is not jax.jacfwd, check, randomness)
 
-    def transformed(*args: object, **kwargs: Any) -> Any:
-        chosen = _check_argnums(argnums, args)
-        _check_real(name, "input", [args[i] for i in ((chosen,) if isinstance(chosen, int) else chosen)])
-        return jacobian(pure, chosen, has_aux=has_aux)(*args, **kwargs)
+    @functools.wraps(func)
+    def run(*args: object, **kwargs: Any) -> Any:
+        writes = Writes()
 
-    return functools.wraps(func)(lambda *args, **kwargs: _in_forward_mode(call_on_tensors)(transformed, args, kwargs))
+        def transformed(*args: object, **kwargs: Any) -> Any:
+            chosen = _check_argnums(argnums, args)
+            _check_real(name, "input", [args[i] for i in ((chosen,) if isinstance(chosen, int) else chosen)])
+            leaves = None if jacobian is jax.jacfwd else _places(args, chosen)
+            pure = _pure(func, writes, check, has_aux=has_aux, leaves=leaves, randomness=randomness)
+            result, (aux, after) = jacobian(pure, chosen, has_aux=True)(*args, **kwargs)
+            return ((result, aux) if has_aux else result), after
+
+        return _in_forward_mode(_run)(transformed, writes, args, kwargs)
+
+    return run
 
 
 def _check_real(name: str, which: str, tree: Any) -> None:

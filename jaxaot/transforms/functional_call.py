@@ -383,3 +383,21 @@ def _stacked(values: Sequence[Any], name: str) -> Any:
     with recording(False):
         stacked = jax.tree.map(lambda *leaves: call(lookup("stack"), (list(leaves),), (0,)), *values)
     return stacked.requires_grad_() if True in required else stacked
+
+
+# -- modules that write to themselves ----------------------------------------------------------------------------------
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Returns a module in which no batch norm keeps running statistics: each normalizes by its batch alone.
+
+    Under `ja.func.vmap` and `ja.func.grad` a module cannot write to buffers that it was not called with.
+
+    Args:
+      root: A module with `modules()`, which is changed in place.
+    """
+    for module in root.modules():
+        forget = getattr(module, "_forget_running_stats", None)
+        if forget is not None:
+            forget()
+    return root

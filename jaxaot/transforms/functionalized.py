@@ -7,9 +7,9 @@ from typing import Any
 
 import jax
 
-from jaxaot.facade.tensor import Tensor
 from jaxaot.tracer.pure import run_pure
 from jaxaot.transforms.call_as_op import call_on_tensors
+from jaxaot.transforms.writes import Writes
 
 
 def call_functionalized(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -23,18 +23,14 @@ def call_functionalized(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: d
     Raises:
       TraceError: If it changes a tensor that it was not passed.
     """
-    written: list[int] = []
+    writes = Writes()
 
     def finish(arguments: Sequence[Any], result: object) -> Any:
-        written[:] = [i for i, argument in enumerate(arguments) if argument is not None and argument.is_written()]
-        return result, [arguments[i].now() for i in written]
+        return result, writes.note(arguments)
 
     def pure(*args: object, **kwargs: Any) -> Any:
         return run_pure(fn, args, kwargs, transforms=True, is_functionalized=True, finish=finish)
 
     result, after = call_on_tensors(pure, args, kwargs)
-    leaves = jax.tree.leaves((args, kwargs), is_leaf=lambda leaf: leaf is None)
-    for place, value in zip(written, after, strict=True):
-        if isinstance(leaves[place], Tensor):
-            leaves[place].copy_(value)
+    writes.carry_out(jax.tree.leaves((args, kwargs), is_leaf=lambda leaf: leaf is None), after)
     return result

@@ -288,3 +288,80 @@ def test_results_without_gradients_get_none_where_that_is_asked_for(transform, w
         "grad of grad": lambda: m.func.grad(lambda x: (m.func.grad(first)(x, y) * x).sum())(x),
     }[transform]()
     assert found.tolist() == [5, 7] and (False, True) in seen
+
+
+def unrecorded_write(m):
+    def written(x):
+        with m.no_grad():
+            x.add_(1)
+        return (x * x).sum()
+
+    return written
+
+
+WRITES = {
+    "of another argument": (lambda m, x, y: m.func.grad(lambda x, y: (y.add_(1) * x).sum())(x, y), 2, 1, 2),
+    "of a product": (lambda m, x, y: m.func.grad(lambda x, y: (y.mul_(2).mul_(x) * x).sum())(x, y), 4, 1, 2),
+    "without gradients": (lambda m, x, y: m.func.grad(unrecorded_write(m))(x), 4, 2, 1),
+    "through what is detached": (lambda m, x, y: m.func.grad(lambda x: x.detach().mul_(2).sum() + x.sum())(x), 1, 2, 1),
+    "of a Jacobian": (lambda m, x, y: m.func.jacfwd(lambda x, y: x.add_(y.add_(1)))(x, y).sum(0), 1, 3, 2),
+    "of second derivatives": (
+        lambda m, x, y: m.func.hessian(lambda x, y: (y.mul_(2) * x * x).sum())(x, y).sum(0),
+        4,
+        1,
+        2,
+    ),
+    "with what comes besides": (
+        lambda m, x, y: m.func.grad_and_value(lambda x, y: ((x * y.add_(1)).sum(), y), has_aux=True)(x, y)[1][1],
+        2,
+        1,
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", WRITES)
+def test_writes_to_arguments_are_seen_outside(name, way):
+    program, *expected = WRITES[name]
+
+    def written(m):
+        x, y = m.ones(2), m.ones(2)
+        return program(m, x, y), x, y
+
+    assert run(way, written) == [[e, e] for e in expected]
+
+
+REFUSED_WRITES = {
+    "grad": lambda m, x: m.func.grad(lambda x: x.add_(1).sum())(x),
+    "of a view": lambda m, x: m.func.grad(lambda x: x[0].mul_(2))(x),
+    "vjp": lambda m, x: m.func.vjp(lambda x: x.add_(1), x),
+    "jacrev": lambda m, x: m.func.jacrev(lambda x: x.add_(1))(x),
+    "hessian": lambda m, x: m.func.hessian(lambda x: x.mul_(2).sum())(x),
+    "mapped inside": lambda m, x: m.func.grad(lambda x: m.func.vmap(lambda x: x.mul_(2))(x).sum())(x),
+    "mapped outside": lambda m, x: m.func.vmap(m.func.grad(lambda x: x.mul_(2)))(x),
+    "jvp inside": lambda m, x: m.func.grad(lambda x: m.func.jvp(lambda x: x.mul_(2), (x,), (x,))[0].sum())(x),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", REFUSED_WRITES)
+def test_what_is_differentiated_is_not_written(name, way):
+    def refused(m):
+        x = m.ones(2)
+        with pytest.raises(RuntimeError, match="leaf Variable that requires grad is being used in an in-place"):
+            REFUSED_WRITES[name](m, x)
+        return x
+
+    assert run(way, refused) == [1, 1]
+
+
+@pytest.mark.parametrize("way", BOTH)
+def test_what_was_not_passed_is_not_written(way):
+    def refused(m):
+        y = m.ones(2)
+        with pytest.raises(RuntimeError, match="mutate a captured Tensor"):
+            m.func.vjp(lambda x: y.mul_(2) * x, m.ones(2))
+        return y
+
+    assert run(way, refused) == [1, 1]

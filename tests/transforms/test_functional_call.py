@@ -297,3 +297,20 @@ def test_a_stack_of_nnx_modules():
     for i, model in enumerate(models):
         np.testing.assert_allclose(y[i].numpy(), model(x.jax()), rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(means[i].numpy(), model.norm.mean[...], rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("way", ["ours", pytest.param("torch", marks=pytest.mark.oracle)])
+def test_batch_norms_forget_their_statistics(way):
+    m = pytest.importorskip("torch") if way == "torch" else ja
+    model = m.nn.Sequential(
+        m.nn.Linear(2, 3), m.nn.Sequential(m.nn.BatchNorm1d(3)), m.nn.InstanceNorm1d(3, track_running_stats=True)
+    )
+    assert m.func.replace_all_batch_norm_modules_(model) is model
+    assert [name for name, _ in model.named_buffers()] == ["2.running_mean", "2.running_var", "2.num_batches_tracked"]
+    norm = model[1][0]
+    assert not norm.track_running_stats and norm.running_mean is None
+    params, x = dict(model[:2].named_parameters()), m.ones(4, 5, 2)
+    slopes = m.func.vmap(m.func.grad(lambda p, x: m.func.functional_call(model[:2], p, (x,)).sum()), (None, 0))
+    assert slopes(params, x)["1.0.bias"].tolist() == [[5.0] * 3] * 4
+    model.eval()
+    assert norm(m.tensor([[1.0, 0.0, 0.0], [3.0, 0.0, 0.0]]))[:, 0].tolist() == pytest.approx([-1, 1], abs=1e-4)

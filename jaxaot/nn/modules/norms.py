@@ -115,6 +115,12 @@ class _BatchNorm(_NormOfStatistics):
         momentum = 0.0 if self.momentum is None else self.momentum
         return functional.batch_norm(input, mean, var, self.weight, self.bias, is_of_batch, momentum, self.eps)
 
+    def _forget_running_stats(self) -> None:
+        """Normalizes by the statistics of each batch alone from now on (`replace_all_batch_norm_modules_`)."""
+        if self.track_running_stats:
+            self.running_mean = self.running_var = self.num_batches_tracked = None
+            self.track_running_stats = False
+
 
 class BatchNorm1d(_BatchNorm):
     """Normalizes each channel over a batch of vectors or rows."""

@@ -1,0 +1,32 @@
+"""What a function does to its arguments while JAX transforms it: noted inside, carried out outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jaxaot.facade.tensor import Tensor
+from jaxaot.tracer.pure import Argument
+
+
+class Writes:
+    """The arguments that a pure function wrote to.
+
+    Attributes:
+      places: Which leaves of the arguments they are; known once the function ran.
+    """
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+
+    def note(self, arguments: Sequence[Argument | None]) -> list[Tensor]:
+        """Returns what the written arguments hold now, for the transformation to return besides the result."""
+        found = [(i, a) for i, a in enumerate(arguments) if a is not None and a.is_written()]
+        self.places = [i for i, _ in found]
+        return [a.now() for _, a in found]
+
+    def carry_out(self, leaves: Sequence[Any], after: Sequence[Any]) -> None:
+        """Writes to the arguments, of which `leaves` are all, None included."""
+        for place, value in zip(self.places, after, strict=True):
+            if isinstance(leaves[place], Tensor):
+                leaves[place].copy_(value)
