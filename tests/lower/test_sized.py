@@ -383,9 +383,9 @@ def test_models_that_halve_sizes_share_programs():
 
     fn = jax.value_and_grad(lambda x: (net(x) ** 2).mean())
     step = ja.jit(fn, dynamic={"x": 0}, compiler_options=QUICK)
-    for n in (32, 20, 24, 28, 12, 8):
+    for n in (20, 24, 12):
         assert_same(step(X[:n]), fn(X[:n]))
-    assert step.n_programs == 4, explained(step)  # 8, 12, 24 and 32
+    assert step.n_programs == 2, explained(step)  # 12 and 24
 
 
 def test_a_reason_says_what_differs():

@@ -51,6 +51,7 @@ def test_bytes_that_are_saved(placement):
     assert plain.output_bytes > 1.4 * SAVED
 
 
+@pytest.mark.slow
 def test_all_that_is_in_use():
     model, x = made(Shard(0))
     most = ja.compile(loss, policy="save_all")
