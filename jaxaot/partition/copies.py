@@ -21,7 +21,8 @@ from jaxaot.ir.walk import variables
 def bytes_around_convolutions(jaxpr: Jaxpr, size: Callable[[Any], int]) -> dict[int, int]:
     """Returns, by the position of each convolution, the bytes that its kernel needs besides operands and results.
 
-    The gradient of a kernel is computed behind that of the image, which is there already.
+    The gradient of a kernel is computed behind that of the image, which is there already, while the cotangent that both
+    are made of is there as a copy only.
 
     Args:
       jaxpr: The graph.
@@ -37,7 +38,7 @@ def bytes_around_convolutions(jaxpr: Jaxpr, size: Callable[[Any], int]) -> dict[
         found[i] = copied_bytes(eqn, size)
         given = variables(eqn.invars)
         if _sums_over_batch(eqn):
-            found[i] += max((images.get(var, 0) for var in given), default=0)
+            found[i] += max((images[var] - size(var.aval) for var in given if var in images), default=0)
         else:
             images[given[0]] = size(eqn.outvars[0].aval)
     return found

@@ -53,12 +53,12 @@ from jaxaot.plan.stages import JointGraph, Partition
 _TRIALS_TO_FIT = 10
 _SHARES = (0.0, 0.05, 0.1, 0.2, 0.3)
 """The shares of `save_all` at which the ladder has rungs: the same for all budgets, so that these agree."""
-_MAX_RUNGS = 2
+_MAX_RUNGS = 4
 """How many rungs may stand beside the cut that was asked for."""
 _ALIKE = 1.03
 """Estimates whose ratio is no more than this are equal."""
-_UNSURE = 1.1
-"""Estimates whose ratio is no more than this do not say which program takes less."""
+_ERROR = 0.1
+"""How far estimates may be off, either way."""
 
 
 @collector.waits()
@@ -307,9 +307,12 @@ class Cutter:
         Args:
           parts: The one that was asked for.
         """
-        saved, most = parts.plan.extra_bytes, parts.timeline.peak_bytes * _UNSURE
-        looser = [rung for rung in self.ladder if rung.plan.extra_bytes > saved and rung.timeline.peak_bytes <= most]
-        return looser[:_MAX_RUNGS]
+        looser = [rung for rung in self.ladder if rung.plan.extra_bytes > parts.plan.extra_bytes]
+        if not looser:
+            return []
+        asked, least = parts.timeline.peak_bytes, looser[0].timeline.peak_bytes
+        most = min((1 + _ERROR) * asked, (1 + _ERROR) / (1 - _ERROR) * least)
+        return [rung for rung in looser if rung.timeline.peak_bytes <= most][:_MAX_RUNGS]
 
     def within(self, limit: int) -> Partition:
         """Returns the forward and the backward that save at most `limit` bytes beyond primals and outputs.

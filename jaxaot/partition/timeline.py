@@ -2,17 +2,15 @@
 
 The forward runs, then the backward. Inputs and outputs are in use all the time, a residual from where it is made to its
 last use, any other value from where it is made to its last use. Views take no memory but keep what they show; what is
-computed pointwise and read once is taken to be fused into its reader, unless that needs its operands in memory. Values
-lie in the arrays of gradients that are written later, if they fit. A compiler may do better, by running equations in
-another order, or worse.
+computed pointwise and read once is taken to be fused into its reader, unless that needs its operands in memory. A
+compiler may do better, by running equations in another order or by putting values where a gradient will be written, or
+worse.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import accumulate
 from typing import Any
 
 from jaxaot._jax import DropVar
@@ -45,71 +43,7 @@ def memory_timeline(partition: Partition, size: Size = aval_bytes) -> Timeline:
     n_bytes = sum(size(var.aval) for var in residuals)
     counted = _with_sources(backward, gradients)
     moments += _moments(backward, "backward", held, set(), counted, n_bytes, frozenset(residuals), size)
-    rooms = _rooms(backward, gradients, len(forward.eqns))
-    return Timeline(tuple(_with_guests(moments, rooms, _temporaries(partition, outputs, gradients, size))), held)
-
-
-def _temporaries(
-    partition: Partition, outputs: Collection[Any], gradients: Collection[Any], size: Size
-) -> Iterator[tuple[int, int, int]]:
-    """Yields of each value that takes memory of its own its bytes, and the first and the last moment that it does."""
-    forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
-    first, n_moments = len(forward.eqns), len(forward.eqns) + len(backward.eqns)
-    made = _made_residuals(partition)
-    ends = _last_uses(backward, _shown_by(backward))
-    kept = {source: first + ends.get(var, -1) for var, source in made.items()}
-    for jaxpr, results, start in ((forward, outputs, 0), (backward, gradients, first)):
-        shown, counted = _shown_by(jaxpr), _with_sources(jaxpr, results)
-        last = _last_uses(jaxpr, shown)
-        until: dict[Any, int] = {}
-        if jaxpr is forward:
-            for var, end in kept.items():
-                for owner in shown(var):
-                    until[owner] = max(until.get(owner, 0), end)
-        for i, eqn in enumerate(jaxpr.eqns):
-            for var in eqn.outvars:
-                if _takes_memory(var, shown, counted):
-                    yield size(var.aval), start + i, min(until.get(var, start + last.get(var, i)), n_moments - 1)
-
-
-def _rooms(backward: Jaxpr, gradients: Collection[Any], start: int) -> list[tuple[int, int]]:
-    """Returns of each array that a gradient gets its bytes and when it is written, the largest first."""
-    position = Makers(backward).position
-    found = [(aval_bytes(var.aval), start + position[var]) for var in gradients if var in position]
-    return sorted(found, reverse=True)
-
-
-def _with_guests(
-    moments: Sequence[Moment], rooms: Sequence[tuple[int, int]], temporaries: Iterator[tuple[int, int, int]]
-) -> Sequence[Moment]:
-    """Returns moments in which values that are dead by then lie where a gradient will be written.
-
-    A compiler gives each result an array of its own for the whole program, and puts there, the largest first, what fits
-    in time and in size.
-
-    Args:
-      moments: The moments, all values counted.
-      rooms: The bytes of gradients, and when they are written.
-      temporaries: The bytes of other values, and from when to when they are in memory.
-    """
-    least = max((moment.bytes for moment in moments), default=0) // 256
-    guests: list[list[tuple[int, int]]] = [[(written, len(moments))] for _, written in rooms]
-    saved = [0] * (len(moments) + 1)
-    for n_bytes, begin, end in sorted(temporaries, key=lambda found: -found[0]):
-        if n_bytes < least or not rooms or n_bytes > rooms[0][0]:
-            continue
-        for (room, _), there in zip(rooms, guests, strict=True):
-            if room < n_bytes:
-                break
-            if all(end < other_begin or other_end < begin for other_begin, other_end in there):
-                there.append((begin, end))
-                saved[begin] += n_bytes
-                saved[end + 1] -= n_bytes
-                break
-    less = accumulate(saved)
-    return [
-        dataclasses.replace(moment, bytes=moment.bytes - there) for moment, there in zip(moments, less, strict=False)
-    ]
+    return Timeline(tuple(moments), held)
 
 
 def forward_timeline(closed: ClosedJaxpr, size: Size = aval_bytes) -> Timeline:
