@@ -55,6 +55,8 @@ _SHARES = (0.0, 0.05, 0.1, 0.2, 0.3)
 """The shares of `save_all` at which the ladder has rungs: the same for all budgets, so that these agree."""
 _MAX_RUNGS = 4
 """How many rungs may stand beside the cut that was asked for."""
+_LITTLE_LONGER, _MUCH_LESS = 1.1, 0.75
+"""A cut that saves the bottlenecks may recompute for so many times as long, if it takes this part of the memory."""
 _ALIKE = 1.03
 """Estimates whose ratio is no more than this are equal."""
 _ERROR = 0.1
@@ -331,20 +333,30 @@ class Cutter:
         return dataclasses.replace(parts, plan=plan)
 
     def _best_within(self, limit: int) -> Any:
-        """Returns the best solution within a budget; one that saves the bottlenecks, if that is known to take no
-        longer.
+        """Returns the best solution within a budget: one that saves the bottlenecks, if that takes no longer.
+
+        It may take a little longer where it takes much less memory in all, by estimate. The least time may mean to run
+        the whole forward again at once.
 
         Raises:
           BudgetError: If there is none.
         """
         found = self._attempt(lambda: self.budgets.within(limit))
-        if self.saves_bottlenecks or found.cost == found.least_cost:
+        if self.saves_bottlenecks or not found.cost:
             return found
         try:
             lean = self._lean.budgets.within(limit)
         except (BudgetError, NoCut):
             return found
-        return found if found.cost < lean.cost else dataclasses.replace(lean, least_cost=found.least_cost)
+        if lean.cost > found.cost * _LITTLE_LONGER:
+            return found
+        is_best = found.cost == found.least_cost or found.cost < lean.cost
+        if is_best and self._peak(lean) > _MUCH_LESS * self._peak(found):
+            return found
+        return dataclasses.replace(lean, least_cost=found.least_cost)
+
+    def _peak(self, found: Found) -> int:
+        return self._split(found.variant, found.solution, "").timeline.peak_bytes
 
     @cached_property
     def _lean(self) -> Cutter:

@@ -36,6 +36,16 @@ def test_those_of_a_gpt_are_its_residual_stream(cutter):
     assert all(aval_bytes(eqn.outvars[0].aval) <= largest for eqn in found)
 
 
+def test_small_budgets_take_less_memory_in_all_for_a_tenth_more_time():
+    model = models.gpt(6, width=64, n_heads=4, length=128, batch=4, vocabulary=64)
+    cutter = Cutter(ja.trace(model.loss, model.parameters, *model.data).joint(), cost=cost_of("v5e"))
+    least = cutter.cut().timeline.peak_bytes
+    for share in (0.1, 0.05):
+        parts = cutter.cut(share)
+        assert parts.timeline.peak_bytes < 0.75 * least
+        assert parts.plan.recompute_seconds * 1e12 <= 1.1 * cutter.budgets.within(int(share * cutter.save_all[1])).cost
+
+
 @pytest.mark.slow
 def test_much_less_memory_is_enough_for_a_little_more_time(cutter):
     lean = Cutter(cutter.joint, cost=cutter.cost, saves_bottlenecks=True)
@@ -45,7 +55,7 @@ def test_much_less_memory_is_enough_for_a_little_more_time(cutter):
     without = cutter._split(plain.variant, plain.solution, "")
     assert memory_timeline(kept).peak_bytes < 0.6 * memory_timeline(without).peak_bytes
     assert kept.plan.recompute_seconds < 1.2 * plain.cost / 1e12
-    assert cutter.within(limit).plan.recompute_seconds == min(kept.plan.recompute_seconds, plain.cost / 1e12)
+    assert cutter.within(limit).plan.recompute_seconds in (kept.plan.recompute_seconds, plain.cost / 1e12)
     limit = memory_timeline(kept).peak_bytes
     fitting = cutter.cut(f"fit:{limit}B")
     assert memory_timeline(fitting).peak_bytes <= limit

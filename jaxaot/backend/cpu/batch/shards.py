@@ -12,6 +12,7 @@ that reads it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence, Set
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,7 @@ from jaxaot._typing import Array, Atom, Aval, ClosedJaxpr, DTypeLike, Eqn, Var
 from jaxaot._util import OrderedSet
 from jaxaot.backend.cpu.analysis.parts import Flow, called
 from jaxaot.backend.cpu.machine import machine
+from jaxaot.backend.cpu.memory.temporaries import temporaries
 from jaxaot.ir.axes import splits_together
 from jaxaot.ir.build import Drafts
 from jaxaot.ir.cost import eqn_flops
@@ -201,12 +203,12 @@ class _Search(Flow):
         return own, whole, after, handed
 
     def pays(self) -> bool:
-        """Returns whether shards compute most of the products and of the rest, and hand over and read little."""
+        """Returns whether shards compute most of the products and of the rest, and hand over, hold and read little."""
         own, whole, after, handed = self._needed
         shared = sum(self._products[i] for i in own)
         again = sum(self._flops[i] for i in (*whole, *after))
-        n_bytes = sum(self.n * max(4 * v.aval.size, aval_bytes(v.aval)) for v in handed if v in self.partial)
-        n_bytes += sum(aval_bytes(v.aval) for v in handed if v not in self.partial)
+        partial_bytes = sum(self.n * max(4 * v.aval.size, aval_bytes(v.aval)) for v in handed if v in self.partial)
+        n_bytes = partial_bytes + sum(aval_bytes(v.aval) for v in handed if v not in self.partial)
         lost = n_bytes * machine().flops_per_handed_byte * self.n
         lost += self._read_by_all(own) * machine().flops_per_read_byte * (self.n - 1)
         return (
@@ -214,7 +216,13 @@ class _Search(Flow):
             and shared >= machine().min_sharded_part * sum(self._products)
             and again <= (1 - machine().min_sharded_part) * self._all_flops
             and lost <= machine().max_handed_over * shared
+            and (partial_bytes <= machine().partial_bytes or partial_bytes <= self._temporary_bytes // 2)
         )
+
+    @property
+    def _temporary_bytes(self) -> int:
+        """An estimate of the temporaries of the graph as one program."""
+        return temporaries(self.eqns, set(variables(self.jaxpr.outvars)), sys.maxsize, delayed=False).peak()
 
     def _read_by_all(self, own: Set[int]) -> int:
         """Returns the bytes that products read whole in each shard, such as weights.

@@ -466,3 +466,11 @@ def test_layers_that_read_more_weights_than_rows_are_no_shards(using_machine, n_
     using_machine(**{name: getattr(Machine(), name) for name in ("max_handed_over", "min_shard_flops")})
     ws, x = [jax.ShapeDtypeStruct((2048, 2048), "float32")] * 6, jax.ShapeDtypeStruct((n_rows, 2048), "float32")
     assert (plan_shards(inline(jax.make_jaxpr(layers)(ws, x)), 2) is not None) == is_planned
+
+
+@pytest.mark.parametrize("n_rows, is_planned", [(1024, False), (8192, True)])
+def test_sums_that_take_most_of_the_memory_are_not_held_by_each_core(using_machine, n_rows, is_planned):
+    using_machine(partial_bytes=0)
+    ws, x = [jax.ShapeDtypeStruct((1024, 1024), "float32")] * 4, jax.ShapeDtypeStruct((n_rows, 1024), "float32")
+    gradients = inline(jax.make_jaxpr(jax.grad(lambda ws, x: (layers(ws, x) ** 2).sum()))(ws, x), also_custom=True)
+    assert (plan_shards(gradients, 2) is not None) == is_planned
