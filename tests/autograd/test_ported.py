@@ -283,3 +283,18 @@ def test_words_of_splits_and_sizes():
         ja.broadcast_shapes((3,), (5,))
     with pytest.raises(RuntimeError, match="Input shapes should be of type ints"):
         ja.broadcast_shapes(1.5)
+
+
+@pytest.mark.filterwarnings("ignore:Input #")
+def test_gradcheck_gives_each_input_a_tangent():
+    fwd = ja.autograd.forward_ad
+    seen = []
+
+    def product(x, y):
+        if fwd.unpack_dual(x).tangent is not None or fwd.unpack_dual(y).tangent is not None:
+            seen.append((fwd.unpack_dual(x).tangent, fwd.unpack_dual(y).tangent))
+        return x * y
+
+    given = leaf(2), leaf(2)
+    ja.autograd.gradcheck(product, given, check_forward_ad=True, check_undefined_grad=False)
+    assert seen and all(tangent is not None for pair in seen for tangent in pair)
