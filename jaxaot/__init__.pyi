@@ -1633,6 +1633,7 @@ def broadcast_shapes(*shapes: Ints) -> Size:
 
     Raises:
       ShapeMismatchError: If they do not.
+      ArgumentError: If one is no shape.
 
     Args:
       shapes: The shapes.
