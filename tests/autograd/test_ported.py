@@ -259,8 +259,13 @@ def test_a_checkpointed_function_takes_debug_and_says_what_it_saved_otherwise():
         runs.append(x)
         return x.sin().exp() if len(runs) % 2 else x.sin()
 
-    with pytest.raises(RuntimeError, match="A different number of tensors was saved"):
+    with pytest.raises(RuntimeError, match="A different number of tensors was saved") as caught:
         ja.checkpoint(changing, leaf(2), use_reentrant=False, debug=True).sum().backward()
+    assert "You are seeing this error because you passed `debug=True`" in str(caught.value)
+    assert "ExpBackward0 float32[2]  -" in str(caught.value)
+    with pytest.raises(RuntimeError) as caught, ja.set_checkpoint_debug_enabled(False):
+        ja.checkpoint(changing, leaf(2), debug=True).sum().backward()
+    assert "You are seeing" not in str(caught.value)
 
 
 def test_a_tensor_of_another_library_is_named():
