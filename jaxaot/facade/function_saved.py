@@ -218,7 +218,7 @@ class FunctionSavedTensor(SavedTensor):
 
     __slots__ = ()
 
-    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+    def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None) -> None:
         self._node.set_hooks(self._place, HookPair(pack_hook, unpack_hook))
 
     def unpack(self) -> Tensor | None:

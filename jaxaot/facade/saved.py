@@ -426,7 +426,7 @@ class SavedTensor:
     def _origin(self) -> str | None:
         return None if self._place is None else self._node.kernel.sources[self._place][0]
 
-    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+    def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None) -> None:
         """Packs the tensor at once, and has it unpacked whenever it is needed; the node no longer holds it.
 
         Raises:

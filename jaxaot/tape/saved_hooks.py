@@ -39,7 +39,10 @@ class HookPair:
     def __post_init__(self) -> None:
         for name, hook in (("pack_hook", self.pack), ("unpack_hook", self.unpack)):
             if not callable(hook):
-                raise ArgumentError(f"{name} must be a function of one argument, not {type(hook).__name__}")
+                raise ArgumentError(
+                    f"incompatible function arguments: {name} must be a function of one argument, not "
+                    f"{type(hook).__name__}. Write `(lambda x: x, lambda x: x)` for hooks that change nothing."
+                )
 
     @property
     def identity(self) -> tuple[Any, ...]:

@@ -303,3 +303,11 @@ def test_gradcheck_gives_each_input_a_tangent():
     given = leaf(2), leaf(2)
     ja.autograd.gradcheck(product, given, check_forward_ad=True, check_undefined_grad=False)
     assert seen and all(tangent is not None for pair in seen for tangent in pair)
+
+
+def test_a_saved_tensor_takes_two_functions():
+    saved = leaf(2).sin().grad_fn._raw_saved_self
+    for hooks in ((lambda x: x,), (1, 1)):
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            saved.register_hooks(*hooks)
+    saved.register_hooks(lambda x: x, lambda x: x)
