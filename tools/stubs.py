@@ -457,6 +457,7 @@ _PROPERTIES = {
     "placements": "tuple[Placement, ...]",
     "_backward_hooks": "Any",
     "_grad_fn": "Any",
+    "volatile": "_bool",
 }
 """Properties that are neither tensors nor flags, and what they are."""
 

@@ -239,6 +239,10 @@ class Bound:
     @property
     def retains_grad(self) -> _bool: ...
 
+    @property
+    def volatile(self) -> _bool:
+        """Whether the tensor is what PyTorch had before `no_grad`: it never is."""
+
     def __abs__(self) -> Tensor: ...
 
     def __add__(self, other: Operand) -> Tensor: ...

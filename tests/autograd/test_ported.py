@@ -311,3 +311,8 @@ def test_a_saved_tensor_takes_two_functions():
         with pytest.raises(TypeError, match="incompatible function arguments"):
             saved.register_hooks(*hooks)
     saved.register_hooks(lambda x: x, lambda x: x)
+
+
+def test_no_tensor_is_volatile():
+    with pytest.warns(UserWarning, match="volatile was removed"):
+        assert not ja.ones(2).volatile
