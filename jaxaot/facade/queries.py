@@ -203,6 +203,7 @@ FUNCTIONS = BOTH | {fn.__name__: fn for fn in (
     promote_types, result_type, can_cast, finfo, iinfo, asarray, frombuffer,
 )}  # fmt: skip
 
+
 def _volatile(self: Tensor) -> bool:
     """Whether the tensor is what PyTorch had before `no_grad`: it never is."""
     warn_user("volatile was removed (Variable.volatile is always False). Write `with ja.no_grad():`.")
