@@ -151,7 +151,7 @@ class _Awaited:
         return self._steps
 
 
-async def _awaited_steps_within(mode: Callable[[], Any], steps: Any) -> AsyncGenerator[Any, Any]:
+async def _awaited_steps_within(mode: Callable[[], Any], steps: AsyncGenerator[Any, Any]) -> AsyncGenerator[Any, Any]:
     """Yields what an asynchronous generator yields; each of its steps runs in a mode."""
     step: Callable[[], Any] = functools.partial(steps.asend, None)
     try:

@@ -18,6 +18,9 @@ from jaxaot.errors import ArgumentError, SavedHooksDisabledError, UsageError
 from jaxaot.ir.regions import HOOKS_SCOPE
 from jaxaot.tape.modes import state
 
+Hook = Callable[[Any], Any]
+"""A function of one value: what a pack hook is, and an unpack hook."""
+
 
 @immutable(eq=False)
 class HookPair:
@@ -32,8 +35,8 @@ class HookPair:
       inputs: Whether compiled calls pack their inputs too, which live anyway. Eager operations pack all they save.
     """
 
-    pack: Callable[[Any], Any]
-    unpack: Callable[[Any], Any]
+    pack: Hook
+    unpack: Hook
     inputs: bool = False
 
     def __post_init__(self) -> None:

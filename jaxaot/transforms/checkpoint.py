@@ -162,7 +162,7 @@ class _Setting:
 
     _field = ""
 
-    def __init__(self, enable: Any):
+    def __init__(self, enable: bool | None):
         self._enable = None if enable is None else bool(enable)
         self._before: list[Any] = []
 
