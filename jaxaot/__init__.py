@@ -141,6 +141,7 @@ _LATER = {
         "checkpoint",
         "checkpoint_sequential",
         "memory_budget",
+        "set_checkpoint_debug_enabled",
         "set_checkpoint_early_stop",
     ),
     "jaxaot.transforms.control_flow": (

@@ -142,6 +142,7 @@ from jaxaot.tape.modes import set_grad_enabled as set_grad_enabled
 from jaxaot.transforms.checkpoint import checkpoint as checkpoint
 from jaxaot.transforms.checkpoint import checkpoint_sequential as checkpoint_sequential
 from jaxaot.transforms.checkpoint import memory_budget as memory_budget
+from jaxaot.transforms.checkpoint import set_checkpoint_debug_enabled as set_checkpoint_debug_enabled
 from jaxaot.transforms.checkpoint import set_checkpoint_early_stop as set_checkpoint_early_stop
 from jaxaot.transforms.control_flow import cond as cond
 from jaxaot.transforms.control_flow import map as map
@@ -1633,6 +1634,7 @@ def broadcast_shapes(*shapes: Ints) -> Size:
 
     Raises:
       ShapeMismatchError: If they do not.
+      ArgumentError: If one is no shape.
 
     Args:
       shapes: The shapes.

@@ -132,7 +132,9 @@ TOO_LARGE = {
 
 @each("name", TOO_LARGE)
 def test_more_bytes_than_memory_has_addresses(name):
-    assert re.match(r"Storage size calculation overflowed with sizes=\[\d.*bytes", said(RuntimeError, TOO_LARGE[name]))
+    assert re.match(
+        r"(Storage size|Stride) calculation overflowed with sizes=\[\d.*bytes", said(RuntimeError, TOO_LARGE[name])
+    )
 
 
 def test_a_storage_that_cannot_grow_stays_as_it_was():

@@ -452,13 +452,25 @@ def _operator(name: str, value: Any, writer: Writer) -> str:
 _CONVERSIONS = ("__bool__", "__int__", "__float__", "__complex__", "__index__", "__iter__")
 
 
+_PROPERTIES = {
+    "device_mesh": "Mesh",
+    "placements": "tuple[Placement, ...]",
+    "_backward_hooks": "Any",
+    "_grad_fn": "Any",
+    "volatile": "_bool",
+}
+"""Properties that are neither tensors nor flags, and what they are."""
+
+
 def _property(name: str, value: property) -> str:
-    returned = "_bool" if name.startswith(("is_", "retains_")) else "Tensor"
+    is_flag = name.startswith(("is_", "retains_"))
+    returned = "_bool" if is_flag else _PROPERTIES.get(name, "Tensor")
+    taken = _PROPERTIES.get(name, "TensorLike")
     doc = inspect.cleandoc(value.__doc__ or "").partition("\n\n")[0]
     body = f'\n        """{doc}"""\n' if doc else " ...\n"
     text = f"    @property\n    def {name}(self) -> {returned}:{body}"
     if value.fset is not None:
-        text += f"    @{name}.setter\n    def {name}(self, value: TensorLike) -> None: ...\n"
+        text += f"    @{name}.setter\n    def {name}(self, value: {taken}) -> None: ...\n"
     return text
 
 

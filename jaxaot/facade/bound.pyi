@@ -176,13 +176,13 @@ class Bound:
     def T(self) -> Tensor: ...
 
     @property
-    def _backward_hooks(self) -> Tensor:
+    def _backward_hooks(self) -> Any:
         """Returns the hooks on the gradient of a tensor, by their numbers; None where there never was one."""
     @_backward_hooks.setter
-    def _backward_hooks(self, value: TensorLike) -> None: ...
+    def _backward_hooks(self, value: Any) -> None: ...
 
     @property
-    def _grad_fn(self) -> Tensor: ...
+    def _grad_fn(self) -> Any: ...
 
     @property
     def data(self) -> Tensor:
@@ -191,7 +191,7 @@ class Bound:
     def data(self, value: TensorLike) -> None: ...
 
     @property
-    def device_mesh(self) -> Tensor:
+    def device_mesh(self) -> Mesh:
         """The mesh of a distributed tensor."""
 
     @property
@@ -227,7 +227,7 @@ class Bound:
         """Returns the last two dims exchanged, a view: `x.mT`."""
 
     @property
-    def placements(self) -> Tensor:
+    def placements(self) -> tuple[Placement, ...]:
         """The placement of a distributed tensor along each axis of its mesh."""
 
     @property
@@ -238,6 +238,10 @@ class Bound:
 
     @property
     def retains_grad(self) -> _bool: ...
+
+    @property
+    def volatile(self) -> _bool:
+        """Whether the tensor is what PyTorch had before `no_grad`: it never is."""
 
     def __abs__(self) -> Tensor: ...
 

@@ -385,7 +385,7 @@ def _check_shares(
                 )
             elif made._storage is not tangent._storage:
                 of_what = (
-                    "the given grad input" if arg._base_tensor is None else "the same base as the given grad input"
+                    "the given grad input" if tangent._base_tensor is None else "the same base as the given grad input"
                 )
                 raise FunctionResultError(
                     f"A custom Function is returning a view but the jvp is not returning a view of {of_what}. Take "

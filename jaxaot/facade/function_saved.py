@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from jaxaot._jax import is_tracer
@@ -28,7 +28,7 @@ from jaxaot.facade.views import detached
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
-from jaxaot.tape.saved_hooks import HookPair
+from jaxaot.tape.saved_hooks import Hook, HookPair
 from jaxaot.views.layout import Layout, dense_like
 
 if TYPE_CHECKING:
@@ -218,8 +218,8 @@ class FunctionSavedTensor(SavedTensor):
 
     __slots__ = ()
 
-    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        self._node.set_hooks(self._place, HookPair(pack_hook, unpack_hook))
+    def register_hooks(self, pack_hook: Hook | None = None, unpack_hook: Hook | None = None) -> None:
+        self._node.set_hooks(self._place, HookPair(pack_hook, unpack_hook))  # pyright: ignore[reportArgumentType]
 
     def unpack(self) -> Tensor | None:
         return self._node.tensors()[self._place]

@@ -423,9 +423,10 @@ def _compare_forward(
     """Returns where tangents are not what finite differences say."""
     places = [i for i, x in enumerate(given) if any(x is y for y in varied)]
     kept = [i for i, out in enumerate(_floats(func, given)) if out.requires_grad]
+    zeros = {place: _tensor(np.zeros(tuple(given[place].shape)), given[place]) for place in places}
     for number, place in enumerate(places):
         for column, direction in enumerate(directions[number]):
-            tangents = _tangents(func, given, {place: _tensor(direction, given[place])})
+            tangents = _tangents(func, given, {**zeros, place: _tensor(direction, given[place])})
             for position, output in enumerate(kept):
                 theirs, ours = differences[number][column][position], tangents[output]
                 if not _is_close(np.zeros_like(theirs) if ours is None else ours, theirs, options):

@@ -340,7 +340,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[[Any], None
     return MultiHandle(tensor.register_hook(hook_of(i)) for i, tensor in enumerate(tensors))
 
 
-def edge_layout(what: Any) -> Layout | None:
+def edge_layout(what: Tensor | GradientEdge) -> Layout | None:
     """Returns how the gradient of a tensor or of a `GradientEdge` lies in memory; None if its node cannot say."""
     if not isinstance(what, GradientEdge):
         return what._layout

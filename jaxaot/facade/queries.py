@@ -12,6 +12,7 @@ from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, ShapeMismatchError, TensorValueError
 from jaxaot.facade.create import as_dtype, from_jax, tensor
 from jaxaot.facade.devices import META
+from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.subclass import leaves_of
 from jaxaot.facade.tensor import INFERENCE, Size, Tensor
@@ -202,6 +203,13 @@ FUNCTIONS = BOTH | {fn.__name__: fn for fn in (
     promote_types, result_type, can_cast, finfo, iinfo, asarray, frombuffer,
 )}  # fmt: skip
 
+
+def _volatile(self: Tensor) -> bool:
+    """Whether the tensor is what PyTorch had before `no_grad`: it never is."""
+    warn_user("volatile was removed (Variable.volatile is always False). Write `with ja.no_grad():`.")
+    return False
+
+
 PROPERTIES = {
     "is_cpu": lambda self: getattr(self.device, "platform", None) == "cpu",
     "is_cuda": lambda self: getattr(self.device, "platform", "cpu") in ("gpu", "cuda", "rocm"),
@@ -210,4 +218,5 @@ PROPERTIES = {
     "is_quantized": lambda self: False,
     "is_nested": lambda self: False,
     "retains_grad": _retains_grad,
+    "volatile": _volatile,
 }

@@ -17,6 +17,7 @@ dropped.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -263,12 +264,15 @@ class Region(_Run):
 
     holds_residuals = True
 
-    def __init__(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], is_strict: bool):
+    def __init__(
+        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], is_strict: bool, lists: bool
+    ):
         super().__init__(state.region)
         hooks = state.saved_hooks
         kept = args if hooks is None else tuple(_packed(value, hooks) for value in args)
         self.inputs: Any = (fn, kept, kwargs, self.journal)
         self._is_strict = is_strict
+        self._lists = lists if state.lists_operations is None else state.lists_operations
         packed = [x for x, held in zip(args, kept, strict=True) if isinstance(held, _PACKED)]
         self._packed = {id(leaf) for x in packed for leaf in leaves_of(x)}
         self._read: dict[int, weakref.ref[Storage]] = {}
@@ -426,6 +430,18 @@ class Region(_Run):
             f"operation {place} was {shown(first)} at first, and then {shown(second)} ({n} operations, and then "
             f"{n_again}). It has to do the same for the same arguments: do not let it depend on time, on a counter, or "
             "on Python objects that change between forward and backward; pass such values as arguments."
+            f"{self._listed(names) if self._lists else ''}"
+        )
+
+    def _listed(self, names: Sequence[Any]) -> str:
+        """Returns the operations of both runs side by side, as text."""
+        pairs = itertools.zip_longest(self._names, names)
+        rows = [[" ".join(map(str, name or ("-",))) for name in pair] for pair in pairs]
+        width = max((len(first) for first, _ in rows), default=0)
+        lines = "\n".join(f"    {first:{width}}  {second}" for first, second in rows)
+        return (
+            "\n\nYou are seeing this error because you passed `debug=True` to checkpoint, or called it inside of "
+            f"`set_checkpoint_debug_enabled(True)`. Operations of the first run and of the second:\n\n{lines}"
         )
 
 
@@ -444,7 +460,13 @@ def _leaves_of(holder: Any) -> Iterator[Tensor]:
             yield edge.node.variable
 
 
-def run_dropping(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], is_strict: bool = True) -> Any:
+def run_dropping(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    is_strict: bool = True,
+    lists: bool = False,
+) -> Any:
     """Returns `fn(*args, **kwargs)`; what its operations save for a backward is dropped, and computed again by that.
 
     Args:
@@ -452,5 +474,6 @@ def run_dropping(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
       args: Its arguments; tensors among them, in containers too, are kept as they are now.
       kwargs: Its keyword arguments.
       is_strict: Whether the second run has to give residuals of the same types, not just do the same operations.
+      lists: Whether an error lists the operations of both runs.
     """
-    return Region(fn, args, kwargs, is_strict).run(args) if state.grad_enabled else fn(*args, **kwargs)
+    return Region(fn, args, kwargs, is_strict, lists).run(args) if state.grad_enabled else fn(*args, **kwargs)

@@ -40,7 +40,7 @@ from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap, wrap_array
 from jaxaot.lower.abstract import as_array
 from jaxaot.tape.modes import state
-from jaxaot.tape.saved_hooks import HookPair
+from jaxaot.tape.saved_hooks import Hook, HookPair
 from jaxaot.views.layout import Layout, contiguous, dense_like
 
 FREED = (
@@ -426,14 +426,14 @@ class SavedTensor:
     def _origin(self) -> str | None:
         return None if self._place is None else self._node.kernel.sources[self._place][0]
 
-    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+    def register_hooks(self, pack_hook: Hook | None = None, unpack_hook: Hook | None = None) -> None:
         """Packs the tensor at once, and has it unpacked whenever it is needed; the node no longer holds it.
 
         Raises:
           SavedHooksError: If it was freed, has hooks already, or is None.
           PackHookWroteError: If `pack_hook` writes to the tensor that it gets.
         """
-        node, place, hooks = self._node, self._place, HookPair(pack_hook, unpack_hook)
+        node, place, hooks = self._node, self._place, HookPair(pack_hook, unpack_hook)  # pyright: ignore[reportArgumentType]
         is_freed = node.leaves is None
         items = [] if is_freed else held_items(node)
         layout = None if place is None or is_freed else self._layout(place, items[place])

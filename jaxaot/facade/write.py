@@ -117,13 +117,13 @@ def check_view_writable(target: Any, records: bool) -> None:
         refuse_unrecorded(target)
 
 
-def refuse_unrecorded(target: Any) -> None:
+def refuse_unrecorded(target: Tensor) -> None:
     """Raises because a view that was made without being recorded, or a view of one, is written while writes are.
 
     Raises:
       AutogradError: Always.
     """
-    mode = UNRECORDED[target._creation]
+    mode = UNRECORDED[target._creation or ""]
     block = "inference_mode" if mode == "inference" else mode
     what = f"{_output_name(target)} is a view of a view which" if target._chain else "A view"
     raise AutogradError(

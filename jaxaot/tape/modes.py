@@ -21,6 +21,7 @@ class _State(threading.local):
       trace: The trace in progress, or None.
       region: The run of a checkpointed function in progress, or None.
       stops_recomputing: Whether a checkpointed function that runs again ends once all is there that was saved.
+      lists_operations: What `set_checkpoint_debug_enabled` said; None where each checkpointed call says it.
       streams: What generators draw from while a branch or a loop runs eagerly; None outside of them.
       inlines: Whether compiled functions run as the functions themselves, because one that calls them gave up.
       checks_versions: Whether a backward refuses when what it saved was written since.
@@ -48,6 +49,7 @@ class _State(threading.local):
     trace: Any = None
     region: Any = None
     stops_recomputing: bool = True
+    lists_operations: bool | None = None
     streams: Any = None
     inlines: bool = False
     checks_versions: bool = False
@@ -149,7 +151,7 @@ class _Awaited:
         return self._steps
 
 
-async def _awaited_steps_within(mode: Callable[[], Any], steps: Any) -> AsyncGenerator[Any, Any]:
+async def _awaited_steps_within(mode: Callable[[], Any], steps: AsyncGenerator[Any, Any]) -> AsyncGenerator[Any, Any]:
     """Yields what an asynchronous generator yields; each of its steps runs in a mode."""
     step: Callable[[], Any] = functools.partial(steps.asend, None)
     try:

@@ -18,6 +18,9 @@ from jaxaot.errors import ArgumentError, SavedHooksDisabledError, UsageError
 from jaxaot.ir.regions import HOOKS_SCOPE
 from jaxaot.tape.modes import state
 
+Hook = Callable[[Any], Any]
+"""A function of one value: what a pack hook is, and an unpack hook."""
+
 
 @immutable(eq=False)
 class HookPair:
@@ -32,14 +35,17 @@ class HookPair:
       inputs: Whether compiled calls pack their inputs too, which live anyway. Eager operations pack all they save.
     """
 
-    pack: Callable[[Any], Any]
-    unpack: Callable[[Any], Any]
+    pack: Hook
+    unpack: Hook
     inputs: bool = False
 
     def __post_init__(self) -> None:
         for name, hook in (("pack_hook", self.pack), ("unpack_hook", self.unpack)):
             if not callable(hook):
-                raise ArgumentError(f"{name} must be a function of one argument, not {type(hook).__name__}")
+                raise ArgumentError(
+                    f"incompatible function arguments: {name} must be a function of one argument, not "
+                    f"{type(hook).__name__}. Write `(lambda x: x, lambda x: x)` for hooks that change nothing."
+                )
 
     @property
     def identity(self) -> tuple[Any, ...]:

@@ -99,7 +99,7 @@ def checkpoint(
       preserve_rng_state: As in PyTorch, but the same random numbers cost nothing here, so they are drawn in any case.
       determinism_check: `"default"`, or `"none"` to accept residuals of other shapes when `fn` runs again eagerly.
       context_fn: PyTorch's way to a policy; refused.
-      debug: As in PyTorch; what a second run does otherwise is named in any case.
+      debug: Whether the error about a second run that does something else lists the operations of both.
       **kwargs: Keyword arguments of `fn`.
 
     Raises:
@@ -108,7 +108,8 @@ def checkpoint(
       OptionError: If an option has no meaning here.
     """
     _check(policy, memory_budget, determinism_check, context_fn)
-    call = functools.partial(_call, policy=policy, memory_budget=memory_budget, is_strict=determinism_check != "none")
+    options = {"policy": policy, "memory_budget": memory_budget, "is_strict": determinism_check != "none"}
+    call = functools.partial(_call, lists=debug, **options)
     if fn is None:
         if args or kwargs:
             raise OptionError(
@@ -156,7 +157,24 @@ def checkpoint_sequential(
     return run(last, input)
 
 
-class set_checkpoint_early_stop:
+class _Setting:
+    """A context manager that sets a field of the thread's state."""
+
+    _field = ""
+
+    def __init__(self, enable: bool | None):
+        self._enable = None if enable is None else bool(enable)
+        self._before: list[Any] = []
+
+    def __enter__(self) -> None:
+        self._before.append(getattr(state, self._field))
+        setattr(state, self._field, self._enable)
+
+    def __exit__(self, *_: object) -> None:
+        setattr(state, self._field, self._before.pop())
+
+
+class set_checkpoint_early_stop(_Setting):
     """Inside, says whether a checkpointed function that runs again ends as soon as all is there that a backward needs.
 
     By default it does. It holds for the functions that are called inside, whenever their backward is.
@@ -165,16 +183,17 @@ class set_checkpoint_early_stop:
       enable: Whether it does.
     """
 
-    def __init__(self, enable: bool):
-        self._enable = bool(enable)
-        self._before: list[bool] = []
+    _field = "stops_recomputing"
 
-    def __enter__(self) -> None:
-        self._before.append(state.stops_recomputing)
-        state.stops_recomputing = self._enable
 
-    def __exit__(self, *_: object) -> None:
-        state.stops_recomputing = self._before.pop()
+class set_checkpoint_debug_enabled(_Setting):
+    """Inside, says for all calls of `ja.checkpoint` whether their errors list operations, whatever `debug=` says.
+
+    Args:
+      enable: Whether they do; None leaves it to `debug=`.
+    """
+
+    _field = "lists_operations"
 
 
 @contextlib.contextmanager
@@ -237,6 +256,7 @@ def _call(
     policy: str | Callable[..., Any] | None,
     memory_budget: float | str | None,
     is_strict: bool,
+    lists: bool,
 ) -> Any:
     if state.trace is not None:
         with region(policy, memory_budget):
@@ -244,7 +264,7 @@ def _call(
     leaves, tree = jax.tree.flatten((args, kwargs))
     is_array = [isinstance(leaf, (jax.Array, np.ndarray)) for leaf in leaves]
     if any(isinstance(leaf, Tensor) for leaf in leaves) or not any(is_array):
-        return run_dropping(fn, args, kwargs, is_strict)
+        return run_dropping(fn, args, kwargs, is_strict, lists)
 
     def of_arrays(*arrays: object) -> Any:
         given = iter(arrays)

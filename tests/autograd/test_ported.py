@@ -259,8 +259,13 @@ def test_a_checkpointed_function_takes_debug_and_says_what_it_saved_otherwise():
         runs.append(x)
         return x.sin().exp() if len(runs) % 2 else x.sin()
 
-    with pytest.raises(RuntimeError, match="A different number of tensors was saved"):
+    with pytest.raises(RuntimeError, match="A different number of tensors was saved") as caught:
         ja.checkpoint(changing, leaf(2), use_reentrant=False, debug=True).sum().backward()
+    assert "You are seeing this error because you passed `debug=True`" in str(caught.value)
+    assert "ExpBackward0 float32[2]  -" in str(caught.value)
+    with pytest.raises(RuntimeError) as caught, ja.set_checkpoint_debug_enabled(False):
+        ja.checkpoint(changing, leaf(2), debug=True).sum().backward()
+    assert "You are seeing" not in str(caught.value)
 
 
 def test_a_tensor_of_another_library_is_named():
@@ -283,3 +288,31 @@ def test_words_of_splits_and_sizes():
         ja.broadcast_shapes((3,), (5,))
     with pytest.raises(RuntimeError, match="Input shapes should be of type ints"):
         ja.broadcast_shapes(1.5)
+
+
+@pytest.mark.filterwarnings("ignore:Input #")
+def test_gradcheck_gives_each_input_a_tangent():
+    fwd = ja.autograd.forward_ad
+    seen = []
+
+    def product(x, y):
+        if fwd.unpack_dual(x).tangent is not None or fwd.unpack_dual(y).tangent is not None:
+            seen.append((fwd.unpack_dual(x).tangent, fwd.unpack_dual(y).tangent))
+        return x * y
+
+    given = leaf(2), leaf(2)
+    ja.autograd.gradcheck(product, given, check_forward_ad=True, check_undefined_grad=False)
+    assert seen and all(tangent is not None for pair in seen for tangent in pair)
+
+
+def test_a_saved_tensor_takes_two_functions():
+    saved = leaf(2).sin().grad_fn._raw_saved_self
+    for hooks in ((lambda x: x,), (1, 1)):
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            saved.register_hooks(*hooks)
+    saved.register_hooks(lambda x: x, lambda x: x)
+
+
+def test_no_tensor_is_volatile():
+    with pytest.warns(UserWarning, match="volatile was removed"):
+        assert not ja.ones(2).volatile
