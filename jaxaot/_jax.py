@@ -450,6 +450,13 @@ def known_value(symbol: object) -> Any:
     return symbol
 
 
+def is_mapped(symbol: object) -> bool:
+    """Returns whether a symbol stands for another value at each index of a `vmap`."""
+    while is_tracer(symbol) and not isinstance(symbol, BatchTracer):
+        symbol = getattr(symbol, "primal", None)
+    return isinstance(symbol, BatchTracer)
+
+
 @immutable
 class Rules:
     """What JAX has to know of a primitive, as functions; None stands for a tangent or cotangent that is zero.

@@ -21,7 +21,6 @@ from jaxaot._jax import is_tracer, known_value, refuse_values_of
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import (
     AutogradError,
-    ConcretizationError,
     DtypeError,
     InferenceTensorError,
     MissingMemoryError,
@@ -33,7 +32,8 @@ from jaxaot.facade.counter import WriteCounter
 from jaxaot.facade.devices import META
 from jaxaot.facade.discarded import Discarded
 from jaxaot.facade.history import History
-from jaxaot.facade.source_line import user_line, warn_user
+from jaxaot.facade.no_value import no_value
+from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
 from jaxaot.lower.abstract import AbstractArray, refuse_value
 from jaxaot.ops.dims import normalize_dim
@@ -373,19 +373,7 @@ class Tensor(Bound):
             value = known_value(array)  # `ja.func` differentiates at values that are there
             if value is not None:
                 return np.asarray(value)
-            raise ConcretizationError(
-                f"{what} needs the value of a traced tensor of shape {list(self._layout.size)}, and while a function "
-                f"is traced there is none.\n\n    {user_line()}\n\n{instead}"
-                "Python cannot branch on values that are only known when the compiled graph runs. Compute with tensors:"
-                "\n\n    y = ja.where(x > 0, a, b)"
-                "\n    y = ja.cond(x.sum() > 0, true_fn, false_fn, (x,))"
-                "\n    (x,) = ja.while_loop(lambda x: x.sum() > 1, lambda x: (x / 2,), (x,))"
-                "\n\nor make the value a static Python argument, for each of which the function is compiled on its own:"
-                "\n\n    fn(x, 3)        # an int, bool or string rather than ja.tensor(3)"
-                "\n\nor let Python have the value, between two compiled segments of the function (but not in a branch "
-                "of `ja.cond`, nor in an iteration of a loop such as `ja.scan`):"
-                "\n\n    fn = ja.compile(fn, segments=True)"
-            )
+            raise no_value(what, self._layout.size, array, instead)
         return np.asarray(array)
 
     def numpy(self, *, force: bool = False) -> np.ndarray:

@@ -252,13 +252,18 @@ def multinomial(key, self, num_samples, replacement, generator):
 
 @register_op("uniform(Tensor self, float low=0, float to=1, *, Generator? generator=None) -> Tensor", **FILL)
 def uniform_(key, self, low, to, generator):
-    least, most = _range_of(_need_floating("uniform_", self.dtype))
+    """Of complex numbers, both parts."""
+    dtype = jnp.zeros((), _need_inexact("uniform_", self.dtype)).real.dtype
+    least, most = _range_of(dtype)
     for name, bound in (("from", low), ("to", to)):
         if not least <= bound <= most:
             raise TensorError(f"{name} is out of bounds for {self.dtype}")
     if low > to:
         raise TensorError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={to}")
-    return jax.random.uniform(key, self.shape, self.dtype) * (to - low) + low
+    if is_complex(self.dtype):
+        parts = jax.random.uniform(key, (2, *self.shape), dtype) * (to - low) + low
+        return lax.complex(parts[0], parts[1])
+    return jax.random.uniform(key, self.shape, dtype) * (to - low) + low
 
 
 @register_op(

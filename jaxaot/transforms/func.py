@@ -338,7 +338,8 @@ def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> An
         gradients = pull(_in_torchs_convention(cotangents))
         return _in_torchs_convention(gradients) if like is None else _gradients_of(like, gradients)
 
-    def gradients(cotangents: Sequence[Any]) -> Any:
+    def gradients(cotangents: Sequence[Any], retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        del retain_graph, create_graph  # what JAX saved stays, and the tape is on where gradients are recorded
         given, wanted = jax.tree.structure(cotangents), jax.tree.structure(output)
         if given != wanted:
             raise AutogradError(

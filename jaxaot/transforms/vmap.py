@@ -201,8 +201,8 @@ def _mapped_size(name: str, in_dims: object, leaves: Sequence[Any], dims: Sequen
     sizes = [leaf.shape[d] for leaf, d in zip(leaves, dims, strict=True) if d is not None]
     if not sizes:
         raise TensorValueError(
-            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): got no tensor with a dim to map over; at least one "
-            "`in_dim` has to be an int."
+            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): got no tensor with a dim to map over. vmap needs "
+            "at least one Tensor whose `in_dim` is an int."
         )
     if len(set(sizes)) > 1:
         raise TensorValueError(
@@ -307,8 +307,8 @@ class _Mapping:
                 if "out_axes[1]" not in str(error):
                     raise
                 raise TensorError(
-                    f"vmap: `{self.name}` writes what depends on the index to an argument that is the same for all "
-                    "indices. Give that argument an `in_dim`, or write out of place."
+                    f"vmap: `{self.name}` is not possible: it writes what depends on the index to an argument that is "
+                    "the same for all indices. Give that argument an `in_dim`, or write out of place."
                 ) from error
             if not some_alike:
                 moved, tree = jax.tree.flatten(result)

@@ -83,3 +83,12 @@ def test_draws_have_the_properties_that_their_names_say():
 def test_bad_uses_are_errors_of_value(use):
     with pytest.raises(ValueError):
         use()
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_complex_numbers_are_uniform_in_both_parts(is_compiled):
+    fill = lambda x: x.uniform_(-2, 3)
+    x = (ja.compile(fill) if is_compiled else fill)(ja.zeros(500, dtype=ja.complex64))
+    for part in (x.real, x.imag):
+        assert -2 <= part.min() < -1.8 and 2.8 < part.max() <= 3
+    assert ja.nn.Linear(3, 3, dtype=ja.complex64).weight.imag.abs().max() > 0

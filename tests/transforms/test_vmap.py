@@ -330,3 +330,18 @@ def test_chunks_draw_from_every_generator_what_all_indices_draw(randomness, is_c
     assert states == wanted_states
     for a, b in zip(ours, wanted, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+@pytest.mark.parametrize("way", ["ours", pytest.param("torch", marks=pytest.mark.oracle)])
+@pytest.mark.parametrize("is_differentiated", [False, True])
+def test_python_has_no_value_of_an_index(is_differentiated, way):
+    m = pytest.importorskip("torch") if way == "torch" else ja
+    reads = {
+        r"calling .item\(\) on a Tensor": lambda x: x.sin().item() * x,
+        "control flow": lambda x: x if x > 0 else -x,
+    }
+    for words, read in reads.items():
+        with pytest.raises(RuntimeError, match=rf"vmap: (?s:.*){words}"):
+            m.func.vmap(m.func.grad(read) if is_differentiated else read)(m.ones(3))
+    with pytest.raises(ValueError, match="at least one Tensor"):
+        m.func.vmap(lambda x: x, (None,))(1)
