@@ -68,11 +68,6 @@ def copied_bytes(eqn: Eqn, size: Callable[[Any], int]) -> int:
     return sum(size(aval) for aval, order in zip(arrays, orders, strict=True) if _moves(aval.shape, order))
 
 
-def _space_inside(spec: Sequence[int]) -> Sequence[int]:
-    """Returns the axes of images as the kernels read them."""
-    return spec[0], *spec[2:], spec[1]
-
-
 def _moves(shape: Sequence[int], order: Sequence[int]) -> bool:
     """Returns whether elements lie in another order if axes do; axes of one element do not count."""
     kept = [axis for axis in order if shape[axis] != 1]
