@@ -32,7 +32,8 @@ def refuse_lasting_hooks(trace: TraceState, results: Iterable[Any]) -> None:
     lines = [line for token, line in trace.hooked.items() if token in lasting]
     if lines:
         raise LastingHookError(
-            "A hook on a gradient was registered inside of a traced function, and is still there when that returns:\n\n"
+            "A hook on a gradient, or `Tensor.retain_grad()`, is registered inside of a traced function and still "
+            "there when that returns:\n\n"
             + "\n".join(f"    {line}" for line in lines)
             + "\n\nA compiled call leaves one node on the tape, so a backward outside of the function would never call "
             "it. Register it on what the function takes or returns, outside:\n\n"

@@ -84,8 +84,20 @@ def _places(args: Sequence[Any], argnums: Any) -> list[int]:
 
 
 def _run(transformed: Callable[..., Any], writes: Writes, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Returns what a function of arrays computes for tensors, and writes to these what it says besides."""
-    results, after = call_on_tensors(transformed, args, kwargs)
+    """Returns what a function of arrays computes for tensors, and writes to these what it says besides.
+
+    Raises:
+      MissingMethodError: If forward mode meets a function that has a backward alone.
+    """
+    try:
+        results, after = call_on_tensors(transformed, args, kwargs)
+    except TypeError as error:
+        if "custom_vjp" not in str(error):
+            raise
+        raise MissingMethodError(
+            f"{jvp_missing()} A product in float8 has a backward alone, too. In reverse mode write "
+            "`ja.func.jacrev(f)` in place of `jacfwd`, and `ja.func.jacrev(ja.func.grad(f))` in place of `hessian`."
+        ) from error
     writes.carry_out(_leaves((args, kwargs)), after)
     return results
 
@@ -226,29 +238,8 @@ def _chosen(args: Sequence[Any], argnums: Any) -> Any:
     return args[argnums] if isinstance(argnums, int) else tuple(args[i] for i in argnums)
 
 
-def _in_forward_mode(transformed: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a function that says what is missing where forward mode meets a function that has a backward alone."""
-
-    @functools.wraps(transformed)
-    def run(*args: object, **kwargs: Any) -> Any:
-        try:
-            return transformed(*args, **kwargs)
-        except TypeError as error:
-            if "custom_vjp" not in str(error):
-                raise
-            raise MissingMethodError(
-                f"{jvp_missing()} A product in float8 has a backward alone, too. In reverse mode write "
-                "`ja.func.jacrev(f)` in place of `jacfwd`, and `ja.func.jacrev(ja.func.grad(f))` in place of `hessian`."
-            ) from error
-
-    return run
-
-
-def _grad_and_value(
-    func: Callable[..., Any], argnums: Argnums, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Any, Any, Any]:
-    """Returns the gradient, the value and the `aux` of a call."""
-    writes = Writes()
+def _gradient(func: Callable[..., Any], argnums: Argnums, has_aux: bool, writes: Writes) -> Callable[..., Any]:
+    """Returns a function of arrays to the gradient, the value and the `aux` of a call, and what it wrote."""
 
     def transformed(*args: object, **kwargs: Any) -> Any:
         chosen, check = _check_argnums(argnums, args), functools.partial(_check_scalar, has_aux)
@@ -261,7 +252,7 @@ def _grad_and_value(
         (_, (value, (aux, after))), gradients = jax.value_and_grad(number, chosen, True)(*args, **kwargs)
         return (_gradients_of(_chosen(args, chosen), gradients), value, aux), after
 
-    return _run(transformed, writes, args, kwargs)
+    return transformed
 
 
 def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
@@ -280,7 +271,8 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
 
     @functools.wraps(func)
     def run(*args: object, **kwargs: Any) -> Any:
-        gradients, value, aux = _grad_and_value(func, argnums, has_aux, args, kwargs)
+        writes = Writes()
+        gradients, value, aux = _run(_gradient(func, argnums, has_aux, writes), writes, args, kwargs)
         return gradients, (value, aux) if has_aux else value
 
     return run
@@ -298,7 +290,8 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
 
     @functools.wraps(func)
     def run(*args: object, **kwargs: Any) -> Any:
-        gradients, _, aux = _grad_and_value(func, argnums, has_aux, args, kwargs)
+        writes = Writes()
+        gradients, _, aux = _run(_gradient(func, argnums, has_aux, writes), writes, args, kwargs)
         return (gradients, aux) if has_aux else gradients
 
     return run
@@ -393,7 +386,7 @@ def jvp(
         output, directions, (aux, after) = jax.jvp(pure, tuple(primals), tuple(tangents), has_aux=True)
         return ((output, directions, aux) if has_aux else (output, directions)), after
 
-    return _in_forward_mode(_run)(transformed, writes, (tuple(primals), tuple(tangents)), {})
+    return _run(transformed, writes, (tuple(primals), tuple(tangents)), {})
 
 
 def _check_primals(said: str, primals: Any, tangents: Any) -> None:
@@ -442,7 +435,7 @@ def linearize(func: Callable[..., Any], *primals: object) -> tuple[Any, Callable
         output, push, (_, after) = jax.linearize(_pure(func, writes, leaves=None), *primals, has_aux=True)
         return (output, push), after
 
-    output, push = _in_forward_mode(_run)(forward, writes, primals, {})
+    output, push = _run(forward, writes, primals, {})
 
     def pushed(*tangents: object) -> Any:
         return call_on_tensors(lambda push, *tangents: push(*tangents), (push, *tangents), {})
@@ -569,7 +562,7 @@ def _jacobian(
             result, (aux, after) = jacobian(pure, chosen, has_aux=True)(*args, **kwargs)
             return ((result, aux) if has_aux else result), after
 
-        return _in_forward_mode(_run)(transformed, writes, args, kwargs)
+        return _run(transformed, writes, args, kwargs)
 
     return run
 

@@ -307,8 +307,8 @@ class _Mapping:
                 if "out_axes[1]" not in str(error):
                     raise
                 raise TensorError(
-                    f"vmap: `{self.name}` is not possible: it writes what depends on the index to an argument that is "
-                    "the same for all indices. Give that argument an `in_dim`, or write out of place."
+                    f"vmap: inplace `{self.name}` is not possible: it writes what depends on the index to an argument "
+                    "that is the same for all indices. Give that argument an `in_dim`, or write out of place."
                 ) from error
             if not some_alike:
                 moved, tree = jax.tree.flatten(result)
