@@ -80,7 +80,7 @@ def taken(jitted, *args):
 
 
 @pytest.mark.parametrize("budget", some([None, "0B"], 1))
-@pytest.mark.parametrize("name", some(MODELS, 2))
+@pytest.mark.parametrize("name", some(["autoencoder", "unet", "recurrent"], 2))
 def test_a_program_holds_what_was_estimated(name, budget):
     loss, weights, x = MODELS[name]
     parts = ja.trace(loss, weights, x).joint().partition(memory_budget=budget)
