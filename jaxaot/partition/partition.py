@@ -51,7 +51,7 @@ from jaxaot.partition.variants import Variant, Variants
 from jaxaot.plan.stages import JointGraph, Partition
 
 _TRIALS_TO_FIT = 10
-_SHARES = (0.0, 0.05, 0.1, 0.2, 0.3)
+_SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 """The shares of `save_all` at which the ladder has rungs: the same for all budgets, so that these agree."""
 _MAX_RUNGS = 4
 """How many rungs may stand beside the cut that was asked for."""

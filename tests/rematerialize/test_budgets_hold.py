@@ -80,7 +80,7 @@ def taken(jitted, *args):
 
 
 @pytest.mark.parametrize("budget", some([None, "0B"], 1))
-@pytest.mark.parametrize("name", some(MODELS, 2))
+@pytest.mark.parametrize("name", some(["autoencoder", "unet", "recurrent"], 2))
 def test_a_program_holds_what_was_estimated(name, budget):
     loss, weights, x = MODELS[name]
     parts = ja.trace(loss, weights, x).joint().partition(memory_budget=budget)
@@ -107,7 +107,7 @@ def test_a_smaller_budget_holds_no_more_and_an_error_says_the_least(name):
     try:
         assert within(f"fit:{limit}B") <= limit
     except BudgetError as error:
-        assert limit < int(re.search(r"fit:(\d+)B'", str(error))[1]) <= 1.03 * min(found)
+        assert limit < int(re.findall(r"fit:(\d+)B'", str(error))[0]) <= 1.03 * min(found)
 
 
 def test_the_cuts_at_hand_are_tried_before_a_limit_is_refused():
