@@ -337,33 +337,33 @@ def _target_edges(inputs: Sequence[Any]) -> list[Edge]:
     return [edge for edge in map(edge_of, inputs) if edge is not None]
 
 
-Ends = Tensor | GradientEdge | Sequence[Tensor | GradientEdge]
-"""What a gradient is of, or with respect to."""
+Several = Sequence[Tensor | GradientEdge]
+"""What gradients are of, or with respect to."""
 
 
 # fmt: off
 @overload
 def grad(
-    outputs: Ends, inputs: Ends, grad_outputs: Any = None,
+    outputs: Tensor | GradientEdge | Several, inputs: Tensor | GradientEdge | Several, grad_outputs: Any = None,
     retain_graph: bool | None = None, create_graph: bool = False, only_inputs: bool = True,
     allow_unused: Literal[False] | None = None, is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> tuple[Tensor, ...]: ...
 @overload
 def grad(
-    outputs: Ends, inputs: Ends, grad_outputs: Any = None,
+    outputs: Tensor | GradientEdge | Several, inputs: Tensor | GradientEdge | Several, grad_outputs: Any = None,
     retain_graph: bool | None = None, create_graph: bool = False, only_inputs: bool = True,
     allow_unused: bool | None = None, is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]: ...
 @overload
 def grad(
-    outputs: Ends, inputs: Mapping[str, Tensor], grad_outputs: Any = None,
+    outputs: Tensor | GradientEdge | Several, inputs: Mapping[str, Tensor], grad_outputs: Any = None,
     retain_graph: bool | None = None, create_graph: bool = False, only_inputs: bool = True,
     allow_unused: bool | None = None, is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> dict[str, Any]: ...
 # fmt: on
 def grad(
-    outputs: Ends,
-    inputs: Ends | Mapping[str, Tensor],
+    outputs: Tensor | GradientEdge | Several,
+    inputs: Tensor | GradientEdge | Several | Mapping[str, Tensor],
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,

@@ -7,9 +7,11 @@ all equations, so that comparisons hold. Times are in picoseconds, as Python int
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any
 
 import jax
@@ -138,6 +140,24 @@ def target_in_use() -> Target:
     """Returns the target that the default device is."""
     device = jax.devices()[0]
     return target_of(device.platform, device.device_kind)
+
+
+_assumed: ContextVar[Target | None] = ContextVar("assumed", default=None)
+
+
+@contextlib.contextmanager
+def assuming(target: Target) -> Iterator[None]:
+    """Has what is estimated in it be estimated for a target that need not be there."""
+    token = _assumed.set(target)
+    try:
+        yield
+    finally:
+        _assumed.reset(token)
+
+
+def is_for_cpu() -> bool:
+    """Returns whether memory is estimated for XLA's compiler for CPU."""
+    return (_assumed.get() or target_in_use()).name == "cpu"
 
 
 def eqn_picoseconds(eqn: Eqn, target: Target) -> int:

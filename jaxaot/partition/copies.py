@@ -11,10 +11,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
-
 from jaxaot._typing import Eqn, Jaxpr
 from jaxaot.ir.primitives import Kind, kind
+from jaxaot.ir.roofline import is_for_cpu
 from jaxaot.ir.walk import variables
 
 
@@ -28,7 +27,7 @@ def bytes_around_convolutions(jaxpr: Jaxpr, size: Callable[[Any], int]) -> dict[
       jaxpr: The graph.
       size: How large a value of a type is.
     """
-    if jax.default_backend() != "cpu":
+    if not is_for_cpu():
         return {}
     found: dict[int, int] = {}
     images: dict[Any, int] = {}  # by the cotangent that it is made of, the gradient of an image

@@ -20,7 +20,7 @@ import numpy as np
 from jaxaot._jax import Tracer
 from jaxaot._util import collector, format_bytes
 from jaxaot.errors import ArgumentError, BudgetError
-from jaxaot.ir.roofline import Target, find_target
+from jaxaot.ir.roofline import Target, assuming, find_target
 from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.budget import check_budget, parse_fit, parse_size
 from jaxaot.partition.policies import get_policy
@@ -88,7 +88,7 @@ def largest_batch(
         types = (*arguments[:n_before], *shaped.with_batch(n))
         return estimate(traced_shapes(call, types, {}), asked)
 
-    with collector.waits():
+    with collector.waits(), assuming(found):
         return _Search(sized, limit, shaped.given, name_of(call), parse_fit(budget) is not None).run()
 
 

@@ -21,7 +21,7 @@ from jaxaot._util import format_bytes
 from jaxaot.backend.cpu.options import gathering_by_layers
 from jaxaot.errors import ArgumentError
 from jaxaot.ir.meshes import mesh_of, on_mesh
-from jaxaot.ir.roofline import TARGETS, Target
+from jaxaot.ir.roofline import TARGETS, Target, assuming
 from jaxaot.lower.collectives import Collective, collectives, collectives_text
 from jaxaot.partition.budget import check_budget, parse_size
 from jaxaot.partition.policies import get_policy
@@ -183,7 +183,7 @@ def _planned(call: Callable[..., Any], arguments: tuple[Any, ...], asked: Asked,
     devices = np.array(absent_devices(target, n_devices)[:n_devices])
     axes = {"x": 1} if mesh is None else dict(mesh.shape)
     there = Mesh(devices.reshape(tuple(axes.values())), tuple(axes), axis_types=(AxisType.Auto,) * len(axes))
-    with config.scoped(costs=target):
+    with config.scoped(costs=target), assuming(TARGETS[target]):
         expected = estimate(traced, asked).timeline()
         parts = cut(differentiated(traced, asked), asked) if asked.backward else None
         name, held, peak = name_of(call), expected.held_bytes, expected.peak_bytes

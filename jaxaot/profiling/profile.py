@@ -24,7 +24,7 @@ from jaxaot.facade.bad_arguments import require_arguments
 from jaxaot.flow import array_arguments, parameters_of, with_hooks
 from jaxaot.ir.regions import open_regions
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.roofline import Target, eqn_picoseconds, find_target
+from jaxaot.ir.roofline import Target, assuming, eqn_picoseconds, find_target
 from jaxaot.ir.walk import aval_bytes, short_aval, variables
 from jaxaot.joint import build_joint
 from jaxaot.lower.costs import cut_options
@@ -122,7 +122,7 @@ def profile(
             kept[key, options] = kept.pop((key, options))  # the latest comes last
             return kept[key, options]
     asked = Asked(backward, found, memory_budget, policy, numbers)
-    with collector.waits():
+    with collector.waits(), assuming(found):
         traced = traced_shapes(call, arguments, kwargs)
         made = make_profile(name_of(call), traced, asked)
     if key is not None and _is_kept(traced):
