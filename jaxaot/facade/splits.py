@@ -29,8 +29,9 @@ def _several(input: Tensor, steps: Sequence[Any], name: str) -> tuple[Tensor, ..
     """Returns the views that one function makes, which know of each other that they must not be written."""
     made = tuple(views.make_view(input, step, name, "several") for step in steps)
     for place, view in enumerate(made):
-        if isinstance(view._view_node, ViewNode):
-            view._view_node.place = place
+        node = getattr(view, "_view_node", None)  # wrappers have no memory
+        if isinstance(node, ViewNode):
+            node.place = place
     return made
 
 
