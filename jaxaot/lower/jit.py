@@ -40,7 +40,7 @@ from jaxaot.lower.chooser import Chooser, donated_by
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.static import Static, counted_from_first, refuse_cycles
 from jaxaot.lower.warm.events import CacheEvent, CacheReport, as_report
-from jaxaot.partition.fitting import AS_ASKED, Asked, Trial, find_program, fitting
+from jaxaot.partition.fitting import AS_ASKED, Asked, Trial, estimate_of, find_program, fitting
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
@@ -354,13 +354,13 @@ class _Version:
           BudgetError: If none was found.
         """
 
-        def made(trial: Trial) -> tuple[Hashable, Callable[[], tuple[_Measured, int | None]]]:
+        def made(trial: Trial) -> tuple[Hashable, int, Callable[[], tuple[_Measured, int | None]]]:
             is_new = trial != AS_ASKED  # another function, as JAX keeps traces
             fn = _Checked(self._fn.__wrapped__, self._fn.objects)
             with fitting(trial) as now:
                 found = (jax.jit(fn, **self._tracing) if is_new else self._traced).trace(*args, **kwargs)
-            key = trial.is_plain, *(now.cuts if is_new else asked.cuts)
-            return key, lambda: self._measured(found, args, kwargs)
+            cuts = now.cuts if is_new else asked.cuts
+            return (trial.is_plain, *cuts), estimate_of(cuts), lambda: self._measured(found, args, kwargs)
 
         return find_program(asked, getattr(self._fn, "__name__", "fn"), made)
 

@@ -16,9 +16,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
+import itertools
+import math
 import threading
 import warnings
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from jaxaot._immutable import immutable
@@ -162,8 +165,21 @@ def note_cut(budget: float | str | Fit | Share | None, parts: Partition, n_rungs
 Found = tuple[T, int | None]
 """A program, and what it takes, in bytes; None if the compiler does not say, which counts as fitting."""
 
-Make = Callable[[Trial], tuple[Hashable, Callable[[], Found[T]]]]
-"""Takes how functions are cut, to what tells the program from others, and what compiles it."""
+Make = Callable[[Trial], tuple[Hashable, int, Callable[[], Found[T]]]]
+"""Takes how functions are cut, to what tells the program from others, the bytes that it is estimated to take, and what
+compiles it."""
+
+SPREAD = 0.08
+"""By how much what is measured of cuts of one program, in proportion to the estimate, may differ between them."""
+
+
+def estimate_of(cuts: Iterable[tuple[int, int]]) -> int:
+    """Returns what a program is estimated to take, whose functions save and take so many bytes, as in `Asked.cuts`.
+
+    What functions save is there at once, what else they take is not.
+    """
+    cuts = list(cuts)
+    return sum(saved for saved, _ in cuts) + max((peak - saved for saved, peak in cuts), default=0)
 
 
 class _Programs(Generic[T]):
@@ -174,18 +190,24 @@ class _Programs(Generic[T]):
     """
 
     def __init__(self, make: Make[T]):
-        self._make = make
-        self._tried: dict[Trial, Found[T]] = {}
+        self._make = functools.cache(make)
+        self._least_ratio = math.inf
         self.known: dict[Hashable, Found[T]] = {}
 
     def find(self, trial: Trial) -> Found[T]:
         """Returns a program and what it takes; nothing is compiled twice."""
-        if trial not in self._tried:
-            key, compiled = self._make(trial)
-            if key not in self.known:
-                self.known[key] = compiled()
-            self._tried[trial] = self.known[key]
-        return self._tried[trial]
+        key, estimate, compiled = self._make(trial)
+        if key not in self.known:
+            _, taken = self.known[key] = compiled()
+            if taken is not None and estimate and not trial.is_plain:
+                self._least_ratio = min(self._least_ratio, taken / estimate)
+        return self.known[key]
+
+    def is_hopeful(self, trial: Trial) -> bool:
+        """Returns whether a program may take less than those that are known, by its estimate and by what these take."""
+        key, estimate, _ = self._make(trial)
+        least = min((taken for _, taken in self.known.values() if taken is not None), default=math.inf)
+        return key in self.known or estimate * self._least_ratio * (1 - SPREAD) < least
 
 
 def find_program(asked: Asked, name: str, make: Make[T]) -> T:
@@ -202,12 +224,11 @@ def find_program(asked: Asked, name: str, make: Make[T]) -> T:
     programs = _Programs(make)
     if asked.limit is None:
         found, taken = programs.find(AS_ASKED)
-        others = [Trial(rung=k) for k in range(asked.n_rungs)]
+        others = filter(programs.is_hopeful, [Trial(rung=k) for k in range(asked.n_rungs)])
     else:
         found, taken = _fitting(asked.limit, name, programs)
-        others = []
-    others += [PLAIN] if asked.is_doubtful else []
-    for trial in others:
+        others = iter(())
+    for trial in itertools.chain(others, [PLAIN] if asked.is_doubtful else []):
         if taken is None:
             break
         other, other_bytes = programs.find(trial)
@@ -246,7 +267,4 @@ def _trials(limit: int, programs: _Programs[T]) -> Iterator[Trial]:
         rises = before is not None and taken >= before
         less, before = limit if rises else less + taken - limit + limit // 100, taken
     yield PLAIN
-    for k in range(N_RUNGS):
-        yield Trial(rung=k)
-        if k and programs.find(Trial(rung=k)) is programs.find(Trial(rung=k - 1)):
-            break  # there are no more
+    yield from filter(programs.is_hopeful, [Trial(rung=k) for k in range(N_RUNGS)])  # the last of few is tried again

@@ -53,6 +53,8 @@ from jaxaot.plan.stages import JointGraph, Partition
 _TRIALS_TO_FIT = 10
 _SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 """The shares of `save_all` at which the ladder has rungs: the same for all budgets, so that these agree."""
+_FEW_VALUES = 200
+"""In graphs of so many values that may be saved rungs are exact; in larger ones an integer program takes long."""
 _MAX_RUNGS = 4
 """How many rungs may stand beside the cut that was asked for."""
 _LITTLE_LONGER, _MUCH_LESS = 1.1, 0.75
@@ -288,11 +290,12 @@ class Cutter:
     def ladder(self) -> list[Partition]:
         """Cuts that are the same for all budgets, that of least memory by estimate first.
 
-        Memory goes up and down with what is saved, because what is computed again takes memory too.
+        Memory goes up and down with what is saved, because what is computed again takes memory too. They are
+        corners in large graphs, which take no integer program to find.
         """
         lean = self if self.saves_bottlenecks else self._lean
-        makers = [lambda share=share: self.within(int(share * self.save_all[1])) for share in _SHARES]
-        makers += [lambda: lean.within(lean.budgets.leanest.weight)]
+        makers = [lambda share=share: self._corner(int(share * self.save_all[1])) for share in _SHARES]
+        makers += [lambda: lean._corner(0)]
         makers += [self.cut] if get_policy(self.policy) is min_cut else []
         found: dict[tuple[int, int], Partition] = {}
         for make in makers:
@@ -326,6 +329,16 @@ class Cutter:
             found = self._best_within(limit)
         except BudgetError as error:
             raise _naming_marks(error, self.graph) from None
+        return self._within(found, limit)
+
+    def _corner(self, limit: int) -> Partition:
+        """Returns the fastest cut within a budget, of a large graph the fastest corner; the leanest if there is none."""
+        if len(self.unlimited.budgets.problem.weights) <= _FEW_VALUES:
+            return self.within(max(limit, self.budgets.leanest.weight))
+        found = self._attempt(lambda: self.budgets.corner_within(limit, self._weight))
+        return self._within(found, self._weight(found.variant, found.solution))
+
+    def _within(self, found: Found, limit: int) -> Partition:
         label = f"{policy_label(self.policy)} within {format_bytes(limit)}"
         parts = self._split(found.variant, found.solution, label)
         least_seconds = None if found.least_cost is None else found.least_cost / 1e12

@@ -191,7 +191,7 @@ MISTAKES = {
     "along a dim with fewer dims": (
         lambda x: ja.take_along_dim(x, ja.tensor([0]), 0), RuntimeError, "the same number of dimensions",
     ),
-    "a tensor as shape": (lambda x: ja.unravel_index(ja.tensor(1), ja.tensor([2, 2])), TypeError, "of numbers"),
+    "a tensor as shape": (lambda x: ja.unravel_index(ja.tensor(1), ja.tensor([2, 2])), TypeError, "got a tensor"),
     "a float in a shape": (lambda x: ja.unravel_index(ja.tensor(1), (2, 2.0)), TypeError, "only contain ints"),
 }  # fmt: skip
 

@@ -83,7 +83,7 @@ def test_a_gpt_that_is_one_loop_saves_what_its_layers_would():
     cutter = Cutter(joint_of(loss, [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args], range(n_parameters)))
     parts = cutter.cut()
     check_interface(parts)
-    assert parts.saved_bytes == 85.5 * MIB  # 7 MiB for each layer, 1.5 MiB outside
+    assert 85 * MIB < parts.saved_bytes <= 85.5 * MIB  # 7 MiB for each layer, 1.5 MiB outside
     assert parts.plan.save_all_bytes > 240 * MIB
     assert "scan_7/carry_0" in names(parts.saved)
     loop = equation(parts.forward, "scan")

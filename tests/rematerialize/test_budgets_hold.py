@@ -111,11 +111,11 @@ def test_a_smaller_budget_holds_no_more_and_an_error_says_the_least(name):
 
 
 def test_the_cuts_at_hand_are_tried_before_a_limit_is_refused():
-    compiled = []
+    compiled, estimates = [], {}
 
     def make(trial):
         size = 100 if trial.is_plain else 90 if trial.rung is None else (90, 80, 85)[min(trial.rung, 2)]
-        return size, lambda: (compiled.append(size), (str(size), size))[1]
+        return size, estimates.get(size, 80), lambda: (compiled.append(size), (str(size), size))[1]
 
     with pytest.raises(BudgetError, match=r"of 4 programs.*smallest takes 80 B"):
         find_program(Asked(70), "fn", make)
@@ -123,4 +123,9 @@ def test_the_cuts_at_hand_are_tried_before_a_limit_is_refused():
     assert find_program(Asked(82), "fn", make) == "80"
     assert find_program(Asked(n_rungs=2), "fn", make) == "80"
     assert find_program(Asked(is_doubtful=True), "fn", make) == "90"
+    compiled.clear()
+    estimates.update(
+        {90: 80, 80: 90, 85: 120}
+    )  # what was measured is more than its estimate by an eighth
+    assert find_program(Asked(n_rungs=3), "fn", make) == "90" and compiled == [90]
     assert Trial() == AS_ASKED != PLAIN
