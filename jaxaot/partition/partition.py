@@ -332,7 +332,7 @@ class Cutter:
         return self._within(found, limit)
 
     def _corner(self, limit: int) -> Partition:
-        """Returns the fastest cut within a budget, of a large graph the fastest corner; the leanest if there is none."""
+        """Returns the fastest cut within a budget, in large graphs the fastest corner; the leanest if there is none."""
         if len(self.unlimited.budgets.problem.weights) <= _FEW_VALUES:
             return self.within(max(limit, self.budgets.leanest.weight))
         found = self._attempt(lambda: self.budgets.corner_within(limit, self._weight))
