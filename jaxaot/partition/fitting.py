@@ -169,8 +169,8 @@ Make = Callable[[Trial], tuple[Hashable, int, Callable[[], Found[T]]]]
 """Takes how functions are cut, to what tells the program from others, the bytes that it is estimated to take, and what
 compiles it."""
 
-SPREAD = 0.08
-"""By how much what is measured of cuts of one program, in proportion to the estimate, may differ between them."""
+LEAST_DOUBT = 0.03
+"""The part by which an estimate may be off even where others of the same program were seen to be true."""
 
 
 def estimate_of(cuts: Iterable[tuple[int, int]]) -> int:
@@ -191,7 +191,7 @@ class _Programs(Generic[T]):
 
     def __init__(self, make: Make[T]):
         self._make = functools.cache(make)
-        self._least_ratio = math.inf
+        self._doubt = LEAST_DOUBT
         self.known: dict[Hashable, Found[T]] = {}
 
     def find(self, trial: Trial) -> Found[T]:
@@ -200,14 +200,14 @@ class _Programs(Generic[T]):
         if key not in self.known:
             _, taken = self.known[key] = compiled()
             if taken is not None and estimate and not trial.is_plain:
-                self._least_ratio = min(self._least_ratio, taken / estimate)
+                self._doubt = max(self._doubt, abs(taken / estimate - 1))
         return self.known[key]
 
     def is_hopeful(self, trial: Trial) -> bool:
-        """Returns whether a program may take less than those that are known, by its estimate and by what these take."""
+        """Returns whether a program may take less than those known, if its estimate is as far off as theirs."""
         key, estimate, _ = self._make(trial)
         least = min((taken for _, taken in self.known.values() if taken is not None), default=math.inf)
-        return key in self.known or estimate * self._least_ratio * (1 - SPREAD) < least
+        return key in self.known or estimate * (1 - self._doubt) < least
 
 
 def find_program(asked: Asked, name: str, make: Make[T]) -> T:
