@@ -161,9 +161,9 @@ def _warn_of_inputs(given: Sequence[Any]) -> None:
             continue
         if x.dtype.itemsize // (2 if x.is_complex() else 1) < 8:
             warn_user(
-                f"Input #{place} requires gradient and is not a double precision floating point or complex. This check "
-                "will likely fail if all the inputs are not of double precision floating point or complex. Its "
-                f"elements are {x.dtype}; `jax.config.update('jax_enable_x64', True)` allows longer ones."
+                f"Input #{place} requires gradient and is not a double precision floating point or complex. Its "
+                f"elements are {x.dtype}, which are compared less closely; `jax.config.update('jax_enable_x64', True)` "
+                "allows longer ones."
             )
         if x._layout.is_overlapping:
             raise OverlappingWriteError(
