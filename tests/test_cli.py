@@ -150,7 +150,8 @@ def mine(tmp_path, monkeypatch):
 SHAPES = ("--shape", "w=f32[3,5]", "--shape", "x=f32[10000000000,3]")
 
 
-def test_profile(capsys, mine):
+def test_profile(capsys, mine, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")  # in fewer, names of operations are broken
     assert main(["profile", "shaped:loss", *SHAPES, "--target", "h100", "--budget", "0.5", "--trace", "t.json"]) == 0
     shown = capsys.readouterr().out
     assert "dot_general" in shown and "shaped.py:3" in shown and "on h100" in shown and "budget 0.5" in shown
