@@ -450,7 +450,7 @@ def known_value(symbol: object) -> Any:
     return symbol
 
 
-def is_mapped(symbol: object) -> bool:
+def varies_in_vmap(symbol: object) -> bool:
     """Returns whether a symbol stands for another value at each index of a `vmap`."""
     while is_tracer(symbol) and not isinstance(symbol, BatchTracer):
         symbol = getattr(symbol, "primal", None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxaot._jax import is_mapped
+from jaxaot._jax import varies_in_vmap
 from jaxaot.errors import ConcretizationError
 from jaxaot.facade.source_line import user_line
 
@@ -23,7 +23,7 @@ def no_value(what: str, size: Sequence[int], symbol: object, instead: str) -> Co
       symbol: What the tensor holds.
       instead: What to write in place of it, first of all.
     """
-    if is_mapped(symbol):
+    if varies_in_vmap(symbol):
         return ConcretizationError(
             f"vmap: {what} needs the value of a tensor of shape {list(size)} that is another one at each index, so "
             f"there is none for Python.\n\n    {user_line()}\n\n{instead}{_MAPPED.get(what, '')}Compute with tensors:"
