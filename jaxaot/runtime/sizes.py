@@ -23,6 +23,7 @@ from jaxaot.errors import BudgetError, PolicyError, UsageError
 from jaxaot.facade.sizes import marks_of
 from jaxaot.facade.subclass import Frame, is_wrapper, leaves_of
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.tracing import TRACING
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.families import CannotRunError, Family, Fit, Graph, Made, Place, Shapes, described, shown_shapes
 from jaxaot.lower.sized import read_dims
@@ -556,7 +557,7 @@ def _is_apart(call: TracedCall) -> str | None:
         return "anomaly mode, a search for NaNs or a transformation of JAX is on, which would see what is padded"
     if traced.alias.freed or any(ghost.is_empty for ghost in traced.call.ghosts):
         return "storages without bytes are among its tensors"
-    arrays = [call.found(traced.call.tensors[s.tensor].path)._storage.array for s in traced.call.storages]
+    arrays = [_array_of(call.found(traced.call.tensors[s.tensor].path)) for s in traced.call.storages]
     if any(map(is_tracer, arrays)):
         return "tensors of it hold symbols of a transformation of JAX"
     if typed_mesh(arrays) is not None:
@@ -568,7 +569,13 @@ def _held(value: Any) -> Any:
     """Returns the array of a tensor, of a wrapper that of an inner tensor of its shape; of an array, itself."""
     if is_wrapper(value):
         value = next(leaf for leaf in leaves_of(value) if leaf._layout.size == value._layout.size)
-    return value._storage.array if isinstance(value, Tensor) else value
+    return _array_of(value) if isinstance(value, Tensor) else value
+
+
+def _array_of(tensor: Tensor) -> Any:
+    """Returns the array of a tensor, which may hold the symbols of another thread's trace until that ends."""
+    with TRACING:
+        return tensor._storage.array
 
 
 def _parts(arrays: Mapping[int, _Array]) -> Parts:
