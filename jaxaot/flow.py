@@ -18,6 +18,7 @@ import numpy as np
 from jaxaot import settings as config
 from jaxaot._jax import jaxpr_as_fun, load
 from jaxaot._typing import Aval
+from jaxaot._util import collector
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError
 from jaxaot.facade.cells import cell_kinds
 from jaxaot.facade.tensor import Tensor
@@ -25,6 +26,7 @@ from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.costs import cut_options
+from jaxaot.partition.fitting import once_for_all
 from jaxaot.partition.timeline import memory_timeline
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
@@ -159,7 +161,10 @@ def _without_hooks(joint: JointGraph, policy: Any, memory_budget: Any) -> Partit
     chosen = settings.policy if policy is None else policy
     budget = settings.memory_budget if memory_budget is None else memory_budget
     cutting = load("jaxaot.partition.partition")  # a process that finds its cuts makes none
-    return cutting.partition(joint, chosen, budget, **cut_options(settings))
+    made = lambda: (joint, cutting.Cutter(joint, chosen, **cut_options(settings)))
+    _, cutter = once_for_all((id(joint), chosen, settings), made)
+    with collector.waits():
+        return cutter.cut(budget)
 
 
 def with_hooks(partition: Partition) -> Partition:

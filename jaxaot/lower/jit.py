@@ -357,7 +357,7 @@ class _Version:
         def made(trial: Trial) -> tuple[Hashable, int, Callable[[], tuple[_Measured, int | None]]]:
             is_new = trial != AS_ASKED  # another function, as JAX keeps traces
             fn = _Checked(self._fn.__wrapped__, self._fn.objects)
-            with fitting(trial) as now:
+            with fitting(trial, asked) as now:
                 found = (jax.jit(fn, **self._tracing) if is_new else self._traced).trace(*args, **kwargs)
             cuts = now.cuts if is_new else asked.cuts
             return (trial.is_plain, *cuts), estimate_of(cuts), lambda: self._measured(found, args, kwargs)

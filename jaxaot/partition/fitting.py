@@ -22,7 +22,7 @@ import math
 import threading
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from jaxaot._immutable import immutable
 from jaxaot._util import format_bytes
@@ -70,12 +70,14 @@ class Asked:
       is_doubtful: Whether it may take more memory than if its functions were left to JAX.
       n_rungs: How many other cuts of its functions may take less memory.
       cuts: What is saved by each, and what it takes by estimate, in bytes: programs of equal cuts are the same.
+      known: What was made of functions for one program and is the same for the others, until one is found.
     """
 
     limit: int | None = None
     is_doubtful: bool = False
     n_rungs: int = 0
     cuts: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+    known: dict[Hashable, Any] = dataclasses.field(default_factory=dict, repr=False)
 
     def __bool__(self) -> bool:
         return self.limit is not None or self.is_doubtful or self.n_rungs > 0
@@ -101,19 +103,44 @@ _now = Fitting()
 
 
 @contextlib.contextmanager
-def fitting(trial: Trial = AS_ASKED) -> Iterator[Asked]:
+def fitting(trial: Trial = AS_ASKED, first: Asked | None = None) -> Iterator[Asked]:
     """Has what is traced in it be part of a program that will be measured; yields what functions ask of it.
 
     Args:
       trial: How functions that have a budget are cut.
+      first: What was asked as the first program was made.
     """
     before = _now.is_on, _now.asked, _now.trial
-    asked = Asked()
+    asked = Asked() if first is None else Asked(known=first.known)
     _now.is_on, _now.asked, _now.trial = True, asked, trial
     try:
         yield asked
     finally:
         _now.is_on, _now.asked, _now.trial = before
+
+
+def is_measured() -> bool:
+    """Returns whether a program is being made that will be measured."""
+    return _now.is_on
+
+
+def once_for_all(key: Hashable, make: Callable[[], T]) -> T:
+    """Returns what is the same in all programs that are tried, made for the first of them.
+
+    Args:
+      key: What tells it from others.
+      make: Makes it.
+    """
+    known = _now.asked.known
+    try:
+        is_known = key in known
+    except TypeError:  # a policy has no hash
+        return make()
+    if not _now.is_on:
+        return make()
+    if not is_known:
+        known[key] = make()
+    return known[key]
 
 
 def budget_now(budget: float | str | None) -> float | str | Fit | Share | None:
@@ -221,7 +248,13 @@ def find_program(asked: Asked, name: str, make: Make[T]) -> T:
     Raises:
       BudgetError: If none of those that were tried fits.
     """
-    programs = _Programs(make)
+    try:
+        return _found(asked, name, _Programs(make))
+    finally:
+        asked.known.clear()
+
+
+def _found(asked: Asked, name: str, programs: _Programs[T]) -> T:
     if asked.limit is None:
         found, taken = programs.find(AS_ASKED)
         others = filter(programs.is_hopeful, [Trial(rung=k) for k in range(asked.n_rungs)])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -28,8 +28,9 @@ from jaxaot.ir.rewrite import drop_inputs, inline
 from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.costs import cut_options
+from jaxaot.lower.warm.digest import NotCacheable, graph_digest
 from jaxaot.partition.budget import Fit, Share
-from jaxaot.partition.fitting import note_cut
+from jaxaot.partition.fitting import note_cut, once_for_all
 from jaxaot.partition.partition import Cutter
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.passes.saved_hooks import pack_residuals
@@ -95,6 +96,7 @@ class RematCall:
         self.hooks, self.waits = hooks, waits
         self._cuts: dict[tuple[int, ...], Cut | None] = {}
         self._mapped: dict[Any, RematCall] = {}
+        self._at: dict[Any, RematCall] = {memory_budget: self}  # which others at other budgets share
 
     @cached_property
     def is_differentiable(self) -> bool:
@@ -122,14 +124,11 @@ class RematCall:
 
     def _make_cut(self, perturbed: tuple[int, ...]) -> Cut | None:
         outputs = self.reached(perturbed)
-        try:
-            joint = build_joint(self.graph, perturbed, outputs)
-        except (NotDifferentiableError, NotImplementedError):
-            return None  # such as a `while_loop`: forward mode works, and for reverse mode JAX raises itself
-        joint = run_passes(
-            joint, joint_passes(self.settings.passes, self.settings.exact_rounding), check=self.settings.check_graphs
-        )
-        parts, n_rungs = self._parts(Cutter(joint, self.policy, **cut_options(self.settings)))
+        cutter = self._cutter(perturbed, outputs)
+        if cutter is None:
+            return None
+        joint = cutter.joint
+        parts, n_rungs = self._parts(cutter)
         if self.hooks is not None:
             parts = _packed(parts, self.hooks)
         cotangents, gradients = joint.jaxpr.in_avals[joint.n_primals :], parts.backward.out_avals
@@ -138,6 +137,34 @@ class RematCall:
         derivative = derivative_of(parts, gradients, cotangents, waits)
         _log.debug("a function under ja.remat %s", parts.plan)
         return Cut(parts, outputs, derivative, self.hooks is not None, n_rungs)
+
+    def _cutter(self, perturbed: tuple[int, ...], outputs: Sequence[int]) -> Cutter | None:
+        """Returns what cuts the graph at any budget; None if JAX has no reverse mode for these inputs."""
+
+        def make() -> Cutter | None:
+            try:
+                joint = build_joint(self.graph, perturbed, outputs)
+            except (NotDifferentiableError, NotImplementedError):
+                return None  # such as a `while_loop`: forward mode works, and for reverse mode JAX raises itself
+            passes = joint_passes(self.settings.passes, self.settings.exact_rounding)
+            joint = run_passes(joint, passes, check=self.settings.check_graphs)
+            return Cutter(joint, self.policy, **cut_options(self.settings))
+
+        if not isinstance(self.memory_budget, Fit | Share):
+            return make()
+        return once_for_all((self._content, perturbed, self.policy, self.settings), make)
+
+    @property
+    def _content(self) -> Hashable:
+        """What is equal for graphs of other traces that compute the same."""
+
+        def found() -> tuple[ClosedJaxpr, Hashable]:
+            try:
+                return self.graph, graph_digest(self.graph)
+            except NotCacheable:
+                return self.graph, id(self.graph)
+
+        return once_for_all(id(self.graph), found)[1]  # which keeps the graph, so that no other has its number
 
     @collector.waits()
     def _parts(self, cutter: Cutter) -> tuple[Partition, int]:
@@ -170,6 +197,13 @@ class RematCall:
     def like(self, graph: Any) -> RematCall:
         """Returns another graph, cut as this one is."""
         return RematCall(graph, self.policy, self.memory_budget, self.settings, self.hooks, self.waits)
+
+    def at(self, memory_budget: float | str | Fit | Share | None) -> RematCall:
+        """Returns the same graph, cut at another budget."""
+        if memory_budget not in self._at:
+            made = RematCall(self.graph, self.policy, memory_budget, self.settings, self.hooks, self.waits)
+            self._at[memory_budget], made._at = made, self._at
+        return self._at[memory_budget]
 
     def __call__(self, *args: object) -> list[Any]:
         """Returns the outputs for some inputs."""

@@ -20,17 +20,18 @@ from jaxaot._callables import require_function
 from jaxaot._frames import without_own_frames
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
 from jaxaot._placement import placement_of
-from jaxaot._typing import PyTreeDef
+from jaxaot._typing import Jaxpr, PyTreeDef
 from jaxaot._util import KeptWith
 from jaxaot.errors import ArgumentError, NotDifferentiableError, UsageError
 from jaxaot.facade.bad_arguments import deleted_arrays_named
 from jaxaot.facade.cells import cell_kinds, is_leaf, kind_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.rewrite import inline
+from jaxaot.ir.walk import sub_jaxprs
 from jaxaot.lower.on_devices import described, lines_of, partition_on_devices
 from jaxaot.lower.static import refuse_cycles
 from jaxaot.partition.budget import check_budget
-from jaxaot.partition.fitting import budget_now, is_left_to_jax
+from jaxaot.partition.fitting import budget_now, is_left_to_jax, is_measured
 from jaxaot.partition.policies import get_policy
 from jaxaot.plan.stages import Partition
 from jaxaot.rematerialize.call import RematCall
@@ -77,6 +78,23 @@ class Graph:
     def __init__(self, call: RematCall, closed_over: Sequence[Any], out_tree: PyTreeDef | None, written: Sequence[int]):
         self.call, self.closed_over = call, tuple(closed_over)
         self.out_tree, self.written = out_tree, tuple(written)
+
+    @functools.cached_property
+    def holds_calls(self) -> bool:
+        """Whether functions under `remat` are called in it, whose budgets are what they were when it was traced."""
+        return _holds_calls(self.call.graph.jaxpr)
+
+    def at(self, memory_budget: Any) -> Graph:
+        """Returns the same function, cut at another budget."""
+        call = self.call.at(memory_budget)
+        return self if call is self.call else Graph(call, self.closed_over, self.out_tree, self.written)
+
+
+def _holds_calls(jaxpr: Jaxpr) -> bool:
+    return any(
+        eqn.primitive.name in ("rematerialized", "linear_map") or any(map(_holds_calls, sub_jaxprs(eqn)))
+        for eqn in jaxpr.eqns
+    )
 
 
 class Rematerialized(Protocol[P, R_co]):
@@ -246,9 +264,9 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
         # in a compiled function its own graphs pack what crosses
         hooks = state.saved_hooks if state.trace is None else None
         world = World(given, args, kwargs)
-        key = world, tree, sorts, cells.structure, static_key, options.waits, chosen, budget, settings, hooks
+        key = world, tree, sorts, cells.structure, static_key, options.waits, chosen, settings, hooks
         try:
-            graph = graph_of(given, flat, [*cells.arrays, *values], key)
+            graph = graph_of(given, flat, [*cells.arrays, *values], key).at(budget)
         except (TypeError, IndexError) as error:
             static.explain(error, args, kwargs)
             raise without_own_frames(error)  # noqa: B904  # it is the same exception
@@ -347,26 +365,28 @@ def graph_of(
     values: Sequence[Any],
     key: tuple[Any, ...],
 ) -> Graph:
-    """Returns the graph of a function, traced now or before.
+    """Returns the graph of a function, traced now or before, to be cut at any budget.
 
     Args:
       fn: The function, for which graphs are kept.
       flat: The same from a list of arrays, the first of them those in cells, to its result and what is in cells then.
       values: The arrays.
       key: All that the graph depends on besides `fn` and the types of the arrays; whether what is recomputed
-        waits, the policy, budget, settings and hooks last.
+        waits, the policy, settings and hooks last.
     """
     cache_key: Any = (key, tuple(map(jax.typeof, values)), trace_context())
     try:
         with _lock:
             kept = _graphs.of(fn)
-            if cache_key in kept:
+            found = kept.get(cache_key)
+            if found is not None and not (found.holds_calls and is_measured()):
                 kept[cache_key] = kept.pop(cache_key)  # the latest comes last
                 return kept[cache_key]
     except TypeError:  # some arguments have no hash
         cache_key = None
     graph = _trace(fn, flat, values, key)
-    if cache_key is not None and not graph.closed_over:  # what is closed over may be another array the next time
+    may_be_kept = not graph.closed_over and not (graph.holds_calls and is_measured())
+    if cache_key is not None and may_be_kept:  # what is closed over may be another array the next time
         with _lock:
             kept[cache_key] = graph
             if len(kept) > MAX_GRAPHS:
@@ -400,8 +420,8 @@ def _trace(fn: Callable[..., Any], flat: Callable[..., Any], values: Sequence[An
         [var for var, _ in fixed],
         jaxpr.effects,
     )
-    *_, waits, policy, budget, settings, hooks = key
-    call = RematCall(close_jaxpr(graph, [value for _, value in fixed]), policy, budget, settings, hooks, waits)
+    *_, waits, policy, settings, hooks = key
+    call = RematCall(close_jaxpr(graph, [value for _, value in fixed]), policy, None, settings, hooks, waits)
     return Graph(call, [value for _, value in held], out_tree, written)
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.budget import Fit
-from jaxaot.partition.fitting import Asked, Trial, estimate_of, find_program
+from jaxaot.partition.fitting import Asked, Trial, estimate_of, find_program, fitting
 from jaxaot.plan.stages import Partition
 from jaxaot.runtime.on_devices import programs_on_devices
 from jaxaot.runtime.program import Program
@@ -38,9 +38,12 @@ def fitting_program(
       BudgetError: If none was found.
     """
 
+    everything = Asked(fit.bytes)
+
     def made(trial: Trial) -> tuple[Hashable, int, Callable[[], tuple[Made, int | None]]]:
         asked = Fit(max(0, fit.bytes - trial.less), is_measured=True, rung=trial.rung)
-        parts = cut("save_all", 1.0) if trial.is_plain else cut(policy, asked)
+        with fitting(trial, everything):
+            parts = cut("save_all", 1.0) if trial.is_plain else cut(policy, asked)
 
         def compiled() -> tuple[Made, int | None]:
             program = make(parts)
@@ -49,7 +52,7 @@ def fitting_program(
         cuts = [(parts.plan.extra_bytes, parts.timeline.peak_bytes)]
         return cuts[0], estimate_of(cuts), compiled
 
-    return find_program(Asked(fit.bytes), name, made)
+    return find_program(everything, name, made)
 
 
 def peak_bytes(program: Program) -> int | None:
