@@ -230,6 +230,23 @@ class _Programs(Generic[T]):
                 self._doubt = max(self._doubt, abs(taken / estimate - 1))
         return self.known[key]
 
+    def tighter(self, less: int, more: int, limit: int) -> int:
+        """Returns how many bytes are taken off a limit for another program than the one that was made before.
+
+        Values are saved whole, so a few bytes less may change nothing.
+
+        Args:
+          less: How many were taken off for that one.
+          more: How many more are to be taken off at least.
+          limit: The most that are.
+        """
+        before, _, _ = self._make(Trial(less))
+        while less < limit:
+            less, more = min(less + more, limit), 2 * more
+            if self._make(Trial(less))[0] != before:
+                break
+        return less
+
     def is_hopeful(self, trial: Trial) -> bool:
         """Returns whether a program may take less than those known, if its estimate is as far off as theirs."""
         key, estimate, _ = self._make(trial)
@@ -298,6 +315,6 @@ def _trials(limit: int, programs: _Programs[T]) -> Iterator[Trial]:
         if less >= limit:
             break
         rises = before is not None and taken >= before
-        less, before = limit if rises else less + taken - limit + limit // 100, taken
+        less, before = limit if rises else programs.tighter(less, taken - limit + limit // 100, limit), taken
     yield PLAIN
     yield from filter(programs.is_hopeful, [Trial(rung=k) for k in range(N_RUNGS)])  # the last of few is tried again
