@@ -24,6 +24,7 @@ from jaxaot.lower.costs import cut_options
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.sized import Dynamic
 from jaxaot.partition.budget import check_budget, parse_fit
+from jaxaot.partition.fitting import find_traced, fitting
 from jaxaot.partition.policies import get_policy
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.paths import Path
@@ -264,26 +265,37 @@ def build_program(
         if familiar is not None:
             call, room = familiar
             return generate(lower(call.traced, room.partition, make, call.key, room=room), writing)
-    call = traced_call(fn, args, kwargs, numbers, by_value=True)
+    trace_it = lambda: traced_call(fn, args, kwargs, numbers, by_value=True)
+    with fitting() as asked:  # functions under `ja.remat` say what they do
+        call = trace_it()
     traced, key = call.traced, call.key
+    name = getattr(fn, "__name__", type(fn).__name__)
     if key.settings.validate_guards:
-        prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
-    if sizes is not None:
+        prove_guards(traced, key, name)
+    if sizes is not None and asked.limit is None:  # the limit is of this size
         room = sizes.room(call)
         if room is not None:
             return generate(lower(traced, room.partition, make, key, room=room), writing)
-    if not traced.needs_backward:
-        return generate(lower(traced, None, make, key), writing)
-    cut = lambda: flow.after_passes(require_joint(call)).partition(policy, memory_budget)
-    if fit is not None:
-        name = getattr(fn, "__name__", type(fn).__name__)
+
+    def cut(call: TracedCall) -> Partition:
+        return flow.after_passes(require_joint(call)).partition(policy, memory_budget)
+
+    def measured(call: TracedCall) -> tuple[Program, int | None]:
+        program = lower(call.traced, cut(call) if call.traced.needs_backward else None, make, call.key)
+        return program, peak_bytes(program)
+
+    if fit is None and (asked.limit is not None or (asked and not traced.needs_backward)):
+        program = find_traced(asked, name, call, trace_it, measured)
+    elif not traced.needs_backward:
+        program = lower(traced, None, make, key)
+    elif fit is not None:
         joint = flow.after_passes(require_joint(call))
         lowered = lambda parts: lower(traced, parts, make, key)
         program = fitting_program(joint.partition, policy, fit, lowered, peak_bytes, name)
     elif make is Executable and not key.watches:
-        program = with_warm_cut(call, cut, policy, memory_budget)
+        program = with_warm_cut(call, lambda: cut(call), policy, memory_budget)
     else:
-        program = lower(traced, cut(), make, key)
+        program = lower(traced, cut(call), make, key)
     return generate(program, writing)
 
 

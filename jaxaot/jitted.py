@@ -12,9 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._callables import require_function
+from jaxaot._jax import as_one_call
 from jaxaot.errors import ArgumentError, MissingNameError, UnsupportedVariableError, UsageError
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
 from jaxaot.lower.warm.events import CacheReport
+from jaxaot.partition.fitting import find_traced, fitting, taken_bytes
 
 if TYPE_CHECKING:
     from jaxaot.buckets.policy import Given
@@ -163,9 +165,32 @@ class _OfObjects:
         types = jax.tree.unflatten(traced.out_tree, leaves)
         return OfCall(traced.jaxpr, types, changes_of(traced, self.compiled.fn))
 
-    def staged(self, stage: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Returns a stage of that graph which, once compiled, takes what the call took."""
-        return _Stage(stage, self, _types_of(args, kwargs))
+    def staged(self, method: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Returns a stage of the graph of a call which, once compiled, takes what the call took.
+
+        Args:
+          method: `"lower"` or `"trace"`.
+          name: What the stage calls the function.
+          args: The arguments of the call.
+          kwargs: Its keyword arguments.
+        """
+
+        def stage(found: OfCall, method: str) -> Any:
+            run = as_one_call(found.graph, name)
+            run.__name__ = run.__qualname__ = name
+            avals = found.graph.in_avals
+            types = [jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type) for aval in avals]
+            return getattr(Jitted(run, {}, _OBJECTS), method)(*types)
+
+        def measured(found: OfCall) -> tuple[OfCall, int | None]:
+            return found, taken_bytes(stage(found, "lower").compile().memory_analysis())
+
+        trace = lambda: self.graph_of(args, kwargs)
+        with fitting() as asked:
+            found = trace()
+        if asked:
+            found = find_traced(asked, name, found, trace, measured)
+        return _Stage(stage(found, method), self, _types_of(args, kwargs))
 
 
 def _explain_deleted(error: Exception, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 ROOT = pathlib.Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.clients import CUTS, STEPS, cut_rows, step_row  # noqa: E402
 from benchmarks.runner import Result, Timing, seconds_text  # noqa: E402
 from jaxaot._util import format_bytes  # noqa: E402
 
@@ -56,6 +57,8 @@ def section(record: dict[str, Any]) -> str:
     lines = [f"## {record['title']}", "", textwrap.fill(said.strip(), 119, break_long_words=False), ""]
     if "sizes" in record:
         return "\n".join([*lines, *totals(record["sizes"])])
+    if "clients" in record:
+        return "\n".join([*lines, *clients(record["clients"])])
     if "models" in record:
         return "\n".join([*lines, *steps(record["models"])])
     lines += ["| case | contestant | least | median | ratio to the baseline |", "| --- | --- | --: | --: | --: |"]
@@ -119,6 +122,16 @@ def steps(models: dict[str, Any]) -> list[str]:
             peak = "" if told["peak"] is None else format_bytes(told["peak"])
             lines.append(f"| {case} | {name} | {' | '.join(shown)} | {ratio} | {peak} |")
     return lines
+
+
+def clients(found: list[dict[str, Any]]) -> list[str]:
+    """Returns tables of steps of models of other libraries, and of their gradients at budgets."""
+    tables = [(STEPS, list(map(step_row, found))), (CUTS, [row for one in found for row in cut_rows(one)])]
+    lines: list[str] = []
+    for columns, rows in tables:
+        shown = (columns, ["---"] * len(columns), *rows)
+        lines += ["", *(f"| {' | '.join(cells)} |" for cells in shown)]
+    return lines[1:]
 
 
 def page(folder: pathlib.Path = FOLDER) -> str:

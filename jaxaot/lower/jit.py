@@ -17,7 +17,7 @@ import functools
 import operator
 import types
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 import jax
@@ -40,7 +40,7 @@ from jaxaot.lower.chooser import Chooser, donated_by
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.static import Static, counted_from_first, refuse_cycles
 from jaxaot.lower.warm.events import CacheEvent, CacheReport, as_report
-from jaxaot.partition.fitting import AS_ASKED, Asked, Trial, estimate_of, find_program, fitting
+from jaxaot.partition.fitting import Asked, find_traced, taken_bytes
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
@@ -126,8 +126,8 @@ class OfObjects(Protocol):
         """Returns the graph of a call, and what goes with it."""
         ...
 
-    def staged(self, stage: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Returns a stage of that graph which, once compiled, takes what the call took."""
+    def staged(self, method: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Returns a stage of that graph, by `method`, which, once compiled, takes what the call took."""
         ...
 
     def explain_cache(self) -> CacheReport:
@@ -354,15 +354,12 @@ class _Version:
           BudgetError: If none was found.
         """
 
-        def made(trial: Trial) -> tuple[Hashable, int, Callable[[], tuple[_Measured, int | None]]]:
-            is_new = trial != AS_ASKED  # another function, as JAX keeps traces
-            fn = _Checked(self._fn.__wrapped__, self._fn.objects)
-            with fitting(trial, asked) as now:
-                found = (jax.jit(fn, **self._tracing) if is_new else self._traced).trace(*args, **kwargs)
-            cuts = now.cuts if is_new else asked.cuts
-            return (trial.is_plain, *cuts), estimate_of(cuts), lambda: self._measured(found, args, kwargs)
+        def trace() -> Any:
+            fn = _Checked(self._fn.__wrapped__, self._fn.objects)  # another function, as JAX keeps traces
+            return jax.jit(fn, **self._tracing).trace(*args, **kwargs)
 
-        return find_program(asked, getattr(self._fn, "__name__", "fn"), made)
+        name, first = getattr(self._fn, "__name__", "fn"), self._traced.trace(*args, **kwargs)
+        return find_traced(asked, name, first, trace, lambda traced: self._measured(traced, args, kwargs))
 
     def _measured(self, traced: Any, args: Any, kwargs: Any) -> tuple[_Measured, int | None]:
         """Returns the program of a traced function, compiled, and what it takes; None if the compiler does not say."""
@@ -376,11 +373,7 @@ class _Version:
         name = getattr(self._fn, "__name__", "fn")
         jitted = jax.jit(as_one_call(graph, name), donate_argnums=donated_by(traced), compiler_options=options or None)
         memory = jitted.lower(*leaves).compile().memory_analysis()  # a call finds what was compiled
-        total = None
-        if memory is not None:
-            total = memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes
-            total -= memory.alias_size_in_bytes
-        return _Measured(jitted, graph, way, traced.out_tree), total
+        return _Measured(jitted, graph, way, traced.out_tree), taken_bytes(memory)
 
     def _run_checked(self, *args: Any, **kwargs: Any) -> Any:
         """Carries out a call after a look at what its program returns, if it is the first of its kind.
@@ -592,12 +585,7 @@ class Jitted(Generic[P, R]):
     def _stage_of(self, method: str, args: Any, kwargs: Any) -> Any:
         refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
-            graph = (made := self._of_objects()).graph_of(args, kwargs).graph
-            run = as_one_call(graph, self._name)
-            run.__name__ = run.__qualname__ = self._name
-            types = [jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type) for aval in graph.in_avals]
-            of_arrays = Jitted(run, {}, self._objects)
-            return made.staged(getattr(of_arrays, method)(*types), args, kwargs)
+            return self._of_objects().staged(method, self._name, args, kwargs)
         if is_outermost():
             return self._current().staged(method, args, kwargs)
         return getattr(self._inside, method)(*args, **kwargs)

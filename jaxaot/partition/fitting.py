@@ -30,6 +30,7 @@ from jaxaot.errors import BudgetError
 from jaxaot.partition.budget import Fit, Share, parse_fit
 from jaxaot.plan.stages import Partition
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 N_TRIES = 4
@@ -254,6 +255,18 @@ class _Programs(Generic[T]):
         return key in self.known or estimate * (1 - self._doubt) < least
 
 
+def taken_bytes(memory: Any) -> int | None:
+    """Returns what a program takes for inputs, outputs and temporaries; None if its compiler does not say.
+
+    Args:
+      memory: What `memory_analysis` of a `jax.stages.Compiled` returns.
+    """
+    if memory is None:
+        return None
+    total = memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes
+    return total - memory.alias_size_in_bytes
+
+
 def find_program(asked: Asked, name: str, make: Make[T]) -> T:
     """Returns a program that fits into some memory, and takes no more than what JAX or other rungs make of it.
 
@@ -269,6 +282,30 @@ def find_program(asked: Asked, name: str, make: Make[T]) -> T:
         return _found(asked, name, _Programs(make))
     finally:
         asked.known.clear()
+
+
+def find_traced(asked: Asked, name: str, first: S, trace: Callable[[], S], compiled: Callable[[S], Found[T]]) -> T:
+    """Returns a program as `find_program` does, of a function that is traced again for each that is tried.
+
+    Args:
+      asked: What the functions in it asked as it was traced.
+      name: What the user calls the function.
+      first: The function, traced with those in it cut as asked.
+      trace: Traces it.
+      compiled: Takes a traced function to its program and the bytes that this takes.
+
+    Raises:
+      BudgetError: If none of those that were tried fits.
+    """
+
+    def made(trial: Trial) -> tuple[Hashable, int, Callable[[], Found[T]]]:
+        tried, now = first, asked
+        if trial != AS_ASKED:
+            with fitting(trial, asked) as now:
+                tried = trace()
+        return (trial.is_plain, *now.cuts), estimate_of(now.cuts), lambda: compiled(tried)
+
+    return find_program(asked, name, made)
 
 
 def _found(asked: Asked, name: str, programs: _Programs[T]) -> T:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.budget import Fit
-from jaxaot.partition.fitting import Asked, Trial, estimate_of, find_program, fitting
+from jaxaot.partition.fitting import Asked, Trial, estimate_of, find_program, fitting, taken_bytes
 from jaxaot.plan.stages import Partition
 from jaxaot.runtime.on_devices import programs_on_devices
 from jaxaot.runtime.program import Program
@@ -56,13 +56,17 @@ def fitting_program(
 
 
 def peak_bytes(program: Program) -> int | None:
-    """Returns what a call and its backward take at most on a device, as the compiler measures it.
+    """Returns what a call and its backward, if there is one, take at most on a device, as the compiler measures it.
 
     None if it does not say.
     """
     forward, backward = program.executables["forward"], program.executables.get("backward")
-    if program.partition is None or backward is None or not hasattr(forward, "memory_analysis"):
+    if not hasattr(forward, "memory_analysis"):
         return None
+    if program.partition is None or backward is None:
+        is_spread = any(sharding is not None for sharding in program.traced.shardings)
+        one = programs_on_devices(program.traced, None)["forward"] if is_spread else forward
+        return taken_bytes(one.memory_analysis())
     if any(sharding is not None for sharding in program.traced.shardings):
         compiled = programs_on_devices(program.traced, program.partition)
         there, back = (compiled[name].memory_analysis() for name in ("forward", "backward"))

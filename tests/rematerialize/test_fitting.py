@@ -148,6 +148,56 @@ def test_compiled_functions_of_tensors():
         ja.compile(loss, memory_budget="fit:1MiB")(x, *weights)
 
 
+@pytest.mark.parametrize("compile_it", [ja.jit, ja.compile])
+def test_steps_on_modules_are_measured_too(compile_it):
+    nnx = pytest.importorskip("flax.nnx")
+
+    class Blocks(nnx.Module):
+        def __init__(self):
+            self.weights = nnx.data([(nnx.Param(w), nnx.Param(v)) for w, _, v in BLOCKS])
+
+        def __call__(self, x):
+            for w, v in self.weights:
+                x = x + jax.nn.gelu(x @ w[...]) @ v[...]
+            return (x**2).sum()
+
+    def step_of(budget):
+        def step(model, x):
+            loss, gradients = nnx.value_and_grad(ja.remat(Blocks.__call__, memory_budget=budget))(model, x)
+            nnx.update(model, jax.tree.map(lambda p, g: p - 0.1 * g, nnx.state(model, nnx.Param), gradients))
+            return loss
+
+        return compile_it(step)
+
+    def taken(run, model):
+        if compile_it is ja.jit:
+            return measured(run.lower(model, X).compile())
+        return peak_bytes(run.programs[0])
+
+    plain, model = step_of(None), Blocks()
+    plain(model, X)
+    limit = int(0.9 * taken(plain, model))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fits = step_of(f"fit:{limit}B")
+        fits(model, X)
+    assert taken(fits, model) <= limit
+    before = np.asarray(model.weights[0][0][...])
+    with pytest.raises(BudgetError, match=r"`step` does not fit in 1.00 MiB: of \d programs"):
+        step_of("fit:1MiB")(model, X)
+    np.testing.assert_array_equal(before, model.weights[0][0][...])
+
+
+def test_a_limit_that_is_missed_by_a_little_is_used():
+    limit = 92
+
+    def make(trial):  # what is saved is saved in tens, and three more are taken than is estimated
+        estimate = 95 if trial.is_plain else (limit - trial.less) // 10 * 10
+        return estimate, estimate, lambda: (estimate, estimate + 3)
+
+    assert fitting.find_program(fitting.Asked(limit), "fn", make) == 80
+
+
 def test_where_nothing_is_measured_one_warning_says_so(monkeypatch):
     monkeypatch.setattr(fitting._now, "has_warned", False)
     fn = jax.jit(jax.value_and_grad(ja.remat(attention, memory_budget="fit:10MiB")))
