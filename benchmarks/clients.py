@@ -9,8 +9,8 @@ Each model is a process of its own, in which the contestants take turns. A first
 that is not known yet; what the libraries jit themselves was traced before, for both. Memory is inputs, outputs and
 temporaries of the whole step as one program, as `memory_analysis` says; it is the same on every run. For a model with a
 loss there is a second table: loss and gradient by `ja.value_and_grad` under `ja.jit` at several budgets, beside plain
-`jax.value_and_grad` under `jax.jit`, with what the partitioner estimated of the minimum cut. What is known of a model is printed as soon
-as it is; `--markdown` prints the tables as docs/speed.md has them.
+`jax.value_and_grad` under `jax.jit`, with what the partitioner estimated of the minimum cut. What is known of a model
+is printed as soon as it is; `--markdown` prints the tables as docs/speed.md has them.
 """
 
 from __future__ import annotations
