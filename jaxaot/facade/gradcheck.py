@@ -295,8 +295,9 @@ def _compare_backward(
 ) -> str:
     for position, out in enumerate(run()):
         rows = [("", 0, _draws(random, out)[0])] if options.is_fast else _rows(out)
+        graphs = out, run()[position]
         for part, row, cotangent in rows:
-            first, second = (_gradients(run()[position], varied, cotangent, options.dtypes) for _ in range(2))
+            first, second = (_gradients(graph, varied, cotangent, options.dtypes) for graph in graphs)
             for number, (gradient, again) in enumerate(zip(first, second, strict=True)):
                 if np.abs(gradient - again).max(initial=0) > options.nondet_tol:
                     return (
@@ -520,7 +521,7 @@ def _floats(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
 def _gradients(
     output: Tensor, varied: Sequence[Tensor], cotangent: np.ndarray, checks_dtypes: bool
 ) -> list[np.ndarray]:
-    found = grad(output, list(varied), _tensor(cotangent, output), allow_unused=True)
+    found = grad(output, list(varied), _tensor(cotangent, output), retain_graph=True, allow_unused=True)
     pairs = list(zip(found, varied, strict=True))
     for g, x in pairs if checks_dtypes else ():
         if g is not None and g.dtype != x.dtype:

@@ -51,10 +51,12 @@ def check_writable(target: Any, records: bool) -> None:
         by a custom Function.
     """
     if target._layout.is_overlapping:
+        is_pure = state.trace is not None and state.trace.is_functionalized
+        what = "encountered a tensor being mutated that has internal overlap" if is_pure else "unsupported operation"
         raise OverlappingWriteError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-            f"location (size {list(target._layout.size)}, stride {list(target._layout.stride)}). Please clone() the "
-            "tensor before performing the operation."
+            f"{what}: more than one element of the written-to tensor refers to a single memory location (size "
+            f"{list(target._layout.size)}, stride {list(target._layout.stride)}). Please clone() the tensor before "
+            "performing the operation."
         )
     check_no_inference(target)
     if state.region is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import warnings
 
@@ -384,7 +385,9 @@ def test_saved_tensors_may_be_written_where_that_is_allowed():
         with allowed() as context:
             x = ja.ones(2, requires_grad=True).clone()
             y = (x**2).sum()
+            assert len(context.tid_to_weakhandle) == 1 and not context.cloned
             x.sin_()
+            assert len(context.cloned) == 1, "what PyTorch would have copied"
             y.backward()
             assert not context.cloned
             with pytest.raises(RuntimeError, match="cannot be nested"):
@@ -393,6 +396,15 @@ def test_saved_tensors_may_be_written_where_that_is_allowed():
         x.sin_()
         with pytest.raises(RuntimeError, match="modified by an inplace"):
             z.backward()
+
+
+def test_a_backward_belongs_where_writes_were_allowed(m):
+    allowed = m.autograd.graph.allow_mutation_on_saved_tensors
+    with allowed():
+        y = (m.ones(2, requires_grad=True).clone() ** 2).sum()
+    for context in (contextlib.nullcontext(), allowed()):
+        with context, pytest.raises(AssertionError, match="Trying to backward outside of the 'allow_mutation"):
+            y.backward()
 
 
 @pytest.mark.parametrize("is_leaf", [False, True])
@@ -561,6 +573,8 @@ def test_tangents_share_memory_as_their_tensors_do(m):
             showing(m, lambda t: t[:1] * 1).apply(dual())
         with pytest.raises(RuntimeError, match="not returning a view of the given grad input"):
             showing(m, lambda t: t.clone()[:1]).apply(dual())
+        with pytest.raises(RuntimeError, match="not returning a view of the same base"):
+            showing(m, lambda t: t.clone()[:1]).apply(dual().view(2))
         written = showing(m, lambda t: t.mul_(2), writes=True)
         assert ad.unpack_dual(written.apply(dual())).tangent.tolist() == [2, 2]
         with pytest.raises(RuntimeError, match="must modify the corresponding gradient inplace"):
