@@ -322,6 +322,13 @@ def test_tensors_come_back_with_their_strides(requires_grad):
             np.testing.assert_allclose(g.numpy(), 1 + 8 * x.detach().numpy())
 
 
+def test_a_view_is_not_made_larger():
+    larger = lambda x: x.clone().view(2, 2).resize_(3, 3)
+    with pytest.raises(ja.errors.AutogradError, match="Attempted to resize a view tensor to a larger size"):
+        ja.functionalize(larger)(ja.ones(4))
+    assert larger(ja.ones(4)).shape == (3, 3)
+
+
 def test_a_write_to_memory_that_is_shown_twice_is_refused():
     write = lambda x: (x + x).unfold(0, 3, 2).abs_()
     with pytest.raises(ja.errors.OverlappingWriteError, match="a tensor being mutated that has internal overlap"):
