@@ -434,7 +434,7 @@ def _call_recorded(
     ]
     shown = [_as_result(r, args, ctx) for r in results]
     if not records:
-        for made in shown:
+        for made in shown if state.grad_enabled else ():  # else they are views as any that are made there
             if isinstance(made, Tensor) and made._base_tensor is not None and made._creation in UNRECORDED:
                 made._creation = "custom"
         return _like(returned, shown), node, results, saved

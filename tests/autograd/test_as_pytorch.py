@@ -704,6 +704,21 @@ def test_views_made_where_nothing_is_recorded(m, mode):
     assert view.add_(1).grad_fn is None
 
 
+@pytest.mark.parametrize("records", [False, True])
+def test_views_of_custom_functions_say_where_they_were_made(m, records):
+    class First(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x[:1]
+
+    base = m.ones(2, requires_grad=True).clone()
+    with m.set_grad_enabled(records):
+        view = First.apply(base)
+    words = "view was created inside a custom Function" if records else "A view was created in no_grad mode"
+    with pytest.raises(RuntimeError, match=words):
+        view.mul_(2)
+
+
 def test_a_tangent_of_part_of_a_memory_can_be_seen_beyond_it(m):
     ad = importlib.import_module("torch.autograd.forward_ad") if m is not ja else ja.autograd.forward_ad
     primal, tangent = m.arange(5.0)[1:4].detach(), m.ones(3)
