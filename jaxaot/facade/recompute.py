@@ -28,7 +28,7 @@ from jaxaot.errors import AutogradError, RecomputeMismatchError
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.history import History
 from jaxaot.facade.leaves import AccumulateGrad
-from jaxaot.facade.nodes import OpNode, ViewNode, materialize
+from jaxaot.facade.nodes import OpNode, SeveralViewsNode, ViewNode, materialize
 from jaxaot.facade.pulls import standing
 from jaxaot.facade.saved import Packed, is_packed, pack
 from jaxaot.facade.storage import Storage
@@ -470,7 +470,7 @@ def _name_of(holder: Any, held: Any) -> tuple[Any, ...]:
 def _leaves_of(holder: Any) -> Iterator[Tensor]:
     """Yields the leaves from which an operation takes operands."""
     for edge in getattr(holder, "edges", ()):
-        while edge is not None and isinstance(edge.node, ViewNode):
+        while edge is not None and isinstance(edge.node, (ViewNode, SeveralViewsNode)):
             edge = edge.node.edges[0]
         if edge is not None and isinstance(edge.node, AccumulateGrad):
             yield edge.node.variable

@@ -16,7 +16,7 @@ from jaxaot.facade.counter import count_write, counter_of
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import storing_through
 from jaxaot.facade.locks import hold_alive, release_one, take
-from jaxaot.facade.nodes import ViewNode, WriteNode
+from jaxaot.facade.nodes import SeveralViewsNode, ViewNode, WriteNode
 from jaxaot.facade.tensor import INFERENCE, UNRECORDED, Tensor, history_edge, wrap
 from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.lower.abstract import AbstractArray
@@ -164,7 +164,7 @@ def apart_from_hooks(target: Any) -> Any:
     The gradient of that value goes to the base; hooks on views of the base are not called for it, as in PyTorch.
     """
     node = target._view_node if target._chain else None
-    while isinstance(node, ViewNode):
+    while isinstance(node, (ViewNode, SeveralViewsNode)):
         if node.hooks is not None:
             made = wrap(target._storage, target._layout, target._offset, state.trace)
             made._history, made._chain, made._counter = target._history, target._chain, counter_of(target)

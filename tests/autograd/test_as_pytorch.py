@@ -704,6 +704,21 @@ def test_views_made_where_nothing_is_recorded(m, mode):
     assert view.add_(1).grad_fn is None
 
 
+def test_several_views_of_one_function_have_one_node(m):
+    x, seen = m.arange(6.0).requires_grad_(), []
+    first, second, third = parts = x.split(2)
+    assert [t.output_nr for t in parts] == [0, 1, 2] and second.grad_fn is first.grad_fn
+    first.register_hook(lambda g: seen.append(g if g is None else g.tolist()))
+    third.retain_grad()
+    (second * m.tensor([1.0, 2.0]) + third[1]).sum().backward()
+    assert x.grad.tolist() == [0, 0, 1, 2, 0, 2] and third.grad.tolist() == [0, 2] and seen == [None]
+    (first**2).sum().backward()
+    assert x.grad.tolist() == [0, 2, 1, 2, 0, 2] and seen == [None, [0, 2]]
+    y = m.arange(40.0).requires_grad_()
+    (slope,) = m.autograd.grad(sum(t**3 for t in y.unbind()), y, create_graph=True)
+    assert m.autograd.grad(slope.sum(), y)[0].tolist() == [6.0 * i for i in range(40)]
+
+
 @pytest.mark.parametrize("records", [False, True])
 def test_views_of_custom_functions_say_where_they_were_made(m, records):
     class First(m.autograd.Function):
