@@ -100,6 +100,20 @@ class SavedTensorDetachedError(AutogradError):
     """
 
 
+class OutsideContextError(AutogradError, AssertionError):
+    """A backward outside of the `allow_mutation_on_saved_tensors` in which its graph was recorded.
+
+    For example:
+
+        x = ja.ones(3, requires_grad=True)
+        with ja.autograd.graph.allow_mutation_on_saved_tensors():
+            y = (x * 1).sin().sum()
+        y.backward()                            # OutsideContextError
+        with ja.autograd.graph.allow_mutation_on_saved_tensors():
+            (x * 1).sin().sum().backward()
+    """
+
+
 class InferenceTensorError(AutogradError):
     """A tensor that was made in `inference_mode`, where gradients are recorded.
 

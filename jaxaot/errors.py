@@ -30,6 +30,7 @@
     │   ├── RecomputeMismatchError        a checkpointed function that does something else the second time
     │   ├── SavedTensorWrittenError       what a backward saved was written since, where that is checked
     │   ├── SavedTensorDetachedError      what a backward saved was detached in place since, where that is checked
+    │   ├── OutsideContextError           a backward outside of `allow_mutation_on_saved_tensors`
     │   ├── InferenceTensorError          a tensor of `inference_mode` where gradients are recorded
     │   ├── SavedHooksError               hooks on a saved tensor that cannot be set
     │   │   ├── SavedHooksDisabledError   `saved_tensors_hooks` where they are forbidden
@@ -125,6 +126,7 @@ from jaxaot._gradient_errors import MissingMethodError as MissingMethodError
 from jaxaot._gradient_errors import NoDerivativeError as NoDerivativeError
 from jaxaot._gradient_errors import NoGradPathError as NoGradPathError
 from jaxaot._gradient_errors import NoInputsError as NoInputsError
+from jaxaot._gradient_errors import OutsideContextError as OutsideContextError
 from jaxaot._gradient_errors import PackedDerivativeError as PackedDerivativeError
 from jaxaot._gradient_errors import PackHookWroteError as PackHookWroteError
 from jaxaot._gradient_errors import RecomputeMismatchError as RecomputeMismatchError

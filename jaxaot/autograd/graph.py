@@ -13,7 +13,7 @@ from jaxaot.facade.packing import quantize_int8 as quantize_int8
 from jaxaot.facade.packing import save_on_cpu as save_on_cpu
 from jaxaot.facade.packing import to_dtype as to_dtype
 from jaxaot.facade.saved import SavedTensor as SavedTensor
-from jaxaot.facade.saved import allow_mutation_on_saved_tensors as allow_mutation_on_saved_tensors
+from jaxaot.facade.saved_writes import allow_mutation_on_saved_tensors as allow_mutation_on_saved_tensors
 from jaxaot.tape.engine import queue_callback as queue_callback
 from jaxaot.tape.node import Node as Node
 from jaxaot.tape.saved_hooks import disable_saved_tensors_hooks as disable_saved_tensors_hooks

@@ -57,7 +57,7 @@ class FunctionCtx:
         self._to_save, self._refill = _opened(_saveable("save_for_backward", tensors))
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Saves tensors, or None, for the `saved_tensors` of `jvp`; where nothing is, they are those of `backward`."""
+        """Saves tensors, or None, for the `saved_tensors` of `jvp`."""
         self._for_forward, self._refill_forward = _opened(_saveable("save_for_forward", tensors))
 
     def mark_dirty(self, *tensors: Tensor) -> None:
@@ -85,7 +85,9 @@ class FunctionCtx:
           BackwardTwiceError: If they were freed by an earlier backward.
         """
         if self._pushing is not None:
-            refill = self._refill_forward if self._for_forward else self._refill
+            refill = self._refill_forward
+            if not self._pushing and (self._to_save or (self._saved is not None and self._saved.n_saved)):
+                warn_user(_NOTHING_FOR_FORWARD)
             return self._pushing if refill is None else tuple(refill.filled(self._pushing))
         if self._saved is None:
             return ()
@@ -97,6 +99,12 @@ class FunctionCtx:
         """The same, by an older name."""
         warn_user("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
+
+
+_NOTHING_FOR_FORWARD = (
+    "The `jvp` of a custom Function reads `ctx.saved_tensors`, and there are none: they are those of "
+    "`ctx.save_for_forward(...)`, which was not called. What `save_for_backward` saves is for `backward`. Call both."
+)
 
 
 def _opened(tensors: tuple[Any, ...]) -> tuple[tuple[Any, ...], Opened | None]:
@@ -336,14 +344,14 @@ def call_function(
     with level.paused():
         returned, node, results, to_save = _call_recorded(name, run, backward, args, attach)
         ctx = node.ctx
-        ctx._pushing = ctx._for_forward or to_save
+        ctx._pushing = ctx._for_forward
         moved = level.tangents(args)
         versions = [None if t is None else t._version for t in moved]
         try:
             found = node.tangents(push, moved, results)
         finally:
             ctx._pushing = None
-        _check_shares(node, args, list(zip(moved, versions, strict=True)), results, found)
+        _check_shares(level, node, args, list(zip(moved, versions, strict=True)), results, found)
     shown = returned if isinstance(returned, (tuple, list)) else (returned,)
     for result, tangent in zip(shown, found, strict=True):
         if isinstance(result, Tensor) and is_in(result, ctx._dirty):
@@ -358,7 +366,12 @@ def call_function(
 
 
 def _check_shares(
-    node: FunctionNode, args: Sequence[Any], moved: Sequence[Any], results: Sequence[Any], found: Sequence[Any]
+    level: Any,
+    node: FunctionNode,
+    args: Sequence[Any],
+    moved: Sequence[Any],
+    results: Sequence[Any],
+    found: Sequence[Any],
 ) -> None:
     """Raises if tangents do not share memory as what they are tangents of does.
 
@@ -384,9 +397,7 @@ def _check_shares(
                     f"a view. Return one of the tangent, such as `t.view_as(t)`, from that of {node.name()}."
                 )
             elif made._storage is not tangent._storage:
-                of_what = (
-                    "the given grad input" if tangent._base_tensor is None else "the same base as the given grad input"
-                )
+                of_what = "the same base as the given grad input" if level.shows_base(arg) else "the given grad input"
                 raise FunctionResultError(
                     f"A custom Function is returning a view but the jvp is not returning a view of {of_what}. Take "
                     f"the same part of the tangent in that of {node.name()}."
@@ -423,7 +434,7 @@ def _call_recorded(
     ]
     shown = [_as_result(r, args, ctx) for r in results]
     if not records:
-        for made in shown:
+        for made in shown if state.grad_enabled else ():  # else they are views as any that are made there
             if isinstance(made, Tensor) and made._base_tensor is not None and made._creation in UNRECORDED:
                 made._creation = "custom"
         return _like(returned, shown), node, results, saved

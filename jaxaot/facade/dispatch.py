@@ -26,6 +26,7 @@ from jaxaot.facade.devices import META, is_meta
 from jaxaot.facade.discarded import Discarded
 from jaxaot.facade.generator import draw_from
 from jaxaot.facade.history import History
+from jaxaot.facade.joined import JOINS, join_many
 from jaxaot.facade.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
 from jaxaot.facade.locks import hold_alive, release_one, take
 from jaxaot.facade.nodes import OpNode, TracedOpNode, materialize
@@ -95,7 +96,12 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
             return _call_checked(call, spec, dynamic, static, generator)
     if state.recorder is not None and state.recorder.records():
         return state.recorder.call(spec, dynamic, static, generator)
-    flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
+    if spec.has_lists:
+        if spec.name in JOINS and (joined := join_many(spec, dynamic[0], static)) is not None:
+            return joined
+        flat, lengths = flatten(spec, dynamic)
+    else:
+        flat, lengths = dynamic, None
     key: list[Any] = [spec, static, lengths]
     if spec.has_any:
         key.append(tuple(map(type, static)))

@@ -129,6 +129,10 @@ class DualLevel:
         base = tensor._base_tensor
         return tensor if base is None else base
 
+    def shows_base(self, tensor: Tensor) -> bool:
+        """Returns whether a tensor is a view whose tangent is that of its base."""
+        return self._owner(tensor) is not tensor
+
     def own(self, tensor: Tensor, owner: Tensor | None = None) -> None:
         """Makes a tensor's tangent its own, or that of an owner, whatever it is a view of."""
         key, owners = id(tensor), self._owners

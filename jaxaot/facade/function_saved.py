@@ -20,8 +20,8 @@ from jaxaot.facade.saved import (
     Version,
     check_saveable,
     check_takes_hooks,
+    noted,
     pack,
-    version_of,
 )
 from jaxaot.facade.tensor import Tensor, wrap
 from jaxaot.facade.views import detached
@@ -88,6 +88,7 @@ class FunctionSaved:
     Attributes:
       held: The arrays; None once released, a stand-in if they are to be computed again.
       dual: The level of forward mode that the call was made in, and the tangents of what `backward` gets.
+      n_saved: How many tensors were saved for `backward`.
       runs: Whether the user's backward is running, and not only traced for later.
     """
 
@@ -100,7 +101,7 @@ class FunctionSaved:
         self._memory: list[_Memory | None] = []
         self._shown: Any = None
         self.runs = False
-        self._n = len(ctx._to_save)
+        self.n_saved = len(ctx._to_save)
         self.dual: Any = (None, ())
         self.held: Any = []
         for tensor in (*ctx._to_save, *(ctx._for_forward if state.trace is not None else ())):
@@ -123,13 +124,13 @@ class FunctionSaved:
         tensor._storage.is_shared = True
         if state.saved_hooks is not None:
             return pack(state.saved_hooks, value, dense_like(tensor._layout, tensor.dtype))
-        if state.checks_versions:
-            self._versions.append(version_of(tensor, is_result))
+        if not state.saves_plainly:
+            self._versions.append(noted(tensor, is_result, self._node()))
         return value
 
     def tensors(self) -> tuple[Tensor | None, ...]:
         """Returns tensors that stand where the values came from, for `backward`; dual as these were."""
-        shown = self._all()[: self._n]
+        shown = self._all()[: self.n_saved]
         level, tangents = self.dual
         if level is not None and state.dual is level:
             for tensor, tangent in zip(shown, tangents, strict=True):
@@ -149,7 +150,7 @@ class FunctionSaved:
         """
         if self.held is None:
             raise BackwardTwiceError(FREED)
-        return tuple(FunctionSavedTensor(self, i) for i in range(self._n))
+        return tuple(FunctionSavedTensor(self, i) for i in range(self.n_saved))
 
     def set_hooks(self, i: int, hooks: HookPair) -> None:
         """Packs a tensor that is held.
@@ -164,7 +165,7 @@ class FunctionSaved:
 
     def for_forward(self) -> tuple[Tensor | None, ...]:
         """Returns, in a trace, such tensors for `jvp`."""
-        return self._all()[self._n :] or self.tensors()
+        return self._all()[self.n_saved :]
 
     def _all(self) -> tuple[Tensor | None, ...]:
         if self.held is None or (state.trace is None and self._node() is None):  # a ctx that outlives its node

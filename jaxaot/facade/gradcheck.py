@@ -47,7 +47,7 @@ _DEFAULTS = {8: (3e-5, 1e-6, 1e-5), 4: (3e-2, 2e-4, 2e-4), 2: (3e-1, 1e-1, 1e-1)
 class _Options:
     """What is compared, and how closely; see `gradcheck`."""
 
-    step: float
+    eps: float | None
     atol: float
     rtol: float
     nondet_tol: float
@@ -59,6 +59,7 @@ class _Options:
     forward: bool
     backward: bool
     batched_forward: bool
+    steps: tuple[float, ...] = ()  # one for each input that is varied
 
 
 def gradcheck(
@@ -84,7 +85,7 @@ def gradcheck(
     Args:
       func: Takes tensors to a tensor or several.
       inputs: A tensor or several; those that require grad are varied, in place, and put back.
-      eps: The step; by default as the dtype allows, in float32 about 0.03.
+      eps: The step; by default as the dtypes of the input and the outputs allow, in float32 about 0.03.
       atol: How far values may be apart; by default as the dtype allows.
       rtol: The same, in proportion.
       raise_exception: Whether to raise rather than return False.
@@ -122,10 +123,9 @@ def gradcheck(
             '`jax.config.update("jax_enable_x64", True)`.'
         )
     _warn_of_inputs(given)
-    width = min(x.dtype.itemsize // (2 if x.is_complex() else 1) for x in varied)
-    step, absolute, relative = _DEFAULTS[max(width, 2)]
+    _, absolute, relative = _DEFAULTS[min(map(_width, varied))]
     options = _Options(
-        step if eps is None else eps,
+        eps,
         absolute if atol is None else atol,
         relative if rtol is None else rtol,
         nondet_tol,
@@ -148,6 +148,11 @@ def gradcheck(
             raise
         return False
     return True
+
+
+def _width(x: Tensor) -> int:
+    """Returns the bytes of a real number in a tensor, as far as they are told apart."""
+    return max(x.dtype.itemsize // (2 if x.is_complex() else 1), 2)
 
 
 def _warn_of_inputs(given: Sequence[Any]) -> None:
@@ -252,12 +257,16 @@ def _outputs(fn: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
 def _compare(func: Callable[..., Any], given: Sequence[Any], varied: Sequence[Tensor], options: _Options) -> str:
     """Returns a description of the first disagreement, or an empty string."""
     run = lambda: _outputs(func, given)
-    if not run():
+    outputs = run()
+    widths = [min(_width(x), *map(_width, outputs)) if outputs else _width(x) for x in varied]
+    steps = [_DEFAULTS[width][0] if options.eps is None else options.eps for width in widths]
+    options = dataclasses.replace(options, steps=tuple(steps))
+    if not outputs:
         return _compare_constant(func, given, varied, options)
     random = np.random.default_rng(0)
     directions = [_draws(random, x) if options.is_fast else _units(x) for x in varied]
     differences = [
-        [_difference(run, x, d, options.step) for d in of_x] for x, of_x in zip(varied, directions, strict=True)
+        [_difference(run, x, d, step) for d in of_x] for x, of_x, step in zip(varied, directions, steps, strict=True)
     ]
     problem = ""
     if options.backward:
@@ -275,9 +284,9 @@ def _compare_constant(
 ) -> str:
     """Returns what is wrong with a function whose results say that they depend on nothing."""
     run = lambda: [x for x in jax.tree.leaves(func(*given)) if isinstance(x, Tensor) and is_inexact(x.dtype)]
-    for x in varied:
+    for x, step in zip(varied, options.steps, strict=True):
         for direction in _units(x):
-            if any(np.abs(d).max(initial=0) > options.atol for d in _difference(run, x, direction, options.step)):
+            if any(np.abs(d).max(initial=0) > options.atol for d in _difference(run, x, direction, step)):
                 return (
                     "Numerical gradient for function expected to be zero: no output requires grad, but they change "
                     "with the inputs. Something detaches them, such as `.item()`, `.detach()` or `ja.tensor(x)`."
@@ -295,8 +304,9 @@ def _compare_backward(
 ) -> str:
     for position, out in enumerate(run()):
         rows = [("", 0, _draws(random, out)[0])] if options.is_fast else _rows(out)
+        graphs = out, run()[position]
         for part, row, cotangent in rows:
-            first, second = (_gradients(run()[position], varied, cotangent, options.dtypes) for _ in range(2))
+            first, second = (_gradients(graph, varied, cotangent, options.dtypes) for graph in graphs)
             for number, (gradient, again) in enumerate(zip(first, second, strict=True)):
                 if np.abs(gradient - again).max(initial=0) > options.nondet_tol:
                     return (
@@ -311,16 +321,16 @@ def _compare_backward(
                         where = "in a random direction" if options.is_fast else f"of element {row} by element {column}"
                         return (
                             f"{part}Jacobian mismatch for output {position} with respect to input {number}, {where}: "
-                            f"the backward says {ours:.6g}, {_says(theirs, options)} If the function is smooth there, "
-                            "its backward is wrong."
+                            f"the backward says {ours:.6g}, {_says(theirs, number, options)} If the function is smooth "
+                            "there, its backward is wrong."
                         )
     return ""
 
 
-def _says(number: float, options: _Options) -> str:
+def _says(found: float, number: int, options: _Options) -> str:
     return (
-        f"finite differences say {number:.6g} (step {options.step:g}, tolerances {options.atol:g} and {options.rtol:g} "
-        "times the value)."
+        f"finite differences say {found:.6g} (step {options.steps[number]:g}, tolerances {options.atol:g} and "
+        f"{options.rtol:g} times the value)."
     )
 
 
@@ -433,8 +443,8 @@ def _compare_forward(
                     worst = float(np.abs((0 if ours is None else ours) - theirs).max())
                     return (
                         f"Jacobian computed with forward mode mismatch for output {position} with respect to input "
-                        f"{number}: it is {worst:.6g} off finite differences (step {options.step:g}, tolerances "
-                        f"{options.atol:g} and {options.rtol:g} times the value). Look at its `jvp`."
+                        f"{number}: it is {worst:.6g} off finite differences (step {options.steps[number]:g}, "
+                        f"tolerances {options.atol:g} and {options.rtol:g} times the value). Look at its `jvp`."
                     )
     problem = _compare_undefined_forward(func, given, places) if options.undefined_forward else ""
     if problem or not options.batched_forward:
@@ -520,7 +530,7 @@ def _floats(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
 def _gradients(
     output: Tensor, varied: Sequence[Tensor], cotangent: np.ndarray, checks_dtypes: bool
 ) -> list[np.ndarray]:
-    found = grad(output, list(varied), _tensor(cotangent, output), allow_unused=True)
+    found = grad(output, list(varied), _tensor(cotangent, output), retain_graph=True, allow_unused=True)
     pairs = list(zip(found, varied, strict=True))
     for g, x in pairs if checks_dtypes else ():
         if g is not None and g.dtype != x.dtype:

@@ -144,6 +144,12 @@ def resize_(self: Tensor, *size: object, memory_format: MemoryFormat = MemoryFor
     layout = contiguous(wanted, self.dtype) if is_row_major else channels_last(wanted, self.dtype)
     needed = (self._offset + layout.reach) * self.dtype.itemsize
     if state.trace is not None:
+        if state.trace.is_functionalized and layout.numel > self._layout.numel and self._is_view():
+            raise AutogradError(
+                "Attempted to resize a view tensor to a larger size. This is not allowed in the functionalization "
+                f"pass: `ja.functionalize` met a view of shape {list(self.shape)}, to become {list(wanted)}. Resize "
+                "the tensor that it is a view of, or a clone."
+            )
         state.trace.adopt(self._storage)
     if needed > self._storage.nbytes():
         _grow(self, needed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, BackwardTwiceError, NoDerivativeError
 from jaxaot.facade.kernels import (
     GradKernel,
+    add_arrays,
     backward_name,
     conjugate,
     pull_row,
@@ -324,6 +326,69 @@ class ViewNode(Node):
 
 
 NODES["view"] = ViewNode
+
+
+class SeveralViewsNode(Node):
+    """Several views that one function returned: their parent's gradient is that of all of them.
+
+    Attributes:
+      chains: How each looks at its parent.
+      parent: How that lies.
+    """
+
+    __slots__ = ("_places", "chains", "parent")
+
+    def __init__(self, chains: Sequence[ViewChain], parent: Layout, edge: Edge | None, name: str):
+        super().__init__(name, (edge,), len(chains))
+        self.chains, self.parent = tuple(chains), parent
+        self._places = {chain[-1]: place for place, chain in enumerate(chains)}
+
+    def place_of(self, chain: ViewChain) -> int:
+        """Returns which of the views a chain leads to."""
+        return self._places[chain[-1]]
+
+    def output_type(self, index: int) -> OutputType | None:
+        chain = self.chains[index]
+        return OutputType(chain_size(chain, self.parent.size), chain_dtype(chain, self.parent.dtype))
+
+    @property
+    def cache_key(self) -> Any:
+        return self.chains, self.parent
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        size, dtype = self.parent.size, self.parent.dtype
+        chains = [chain for chain, ct in zip(self.chains, cotangents, strict=True) if ct is not None]
+        given = [ct for ct in cotangents if ct is not None]
+        if create_graph:
+            given = [ct if ct.dtype == dtype else ct.to(dtype) for ct in given]
+            parts = [pull_view_by(chain, size, dtype, ct) for chain, ct in zip(chains, given, strict=True)]
+            return (functools.reduce(operator.add, parts),)
+        given = [ct if ct.dtype == dtype else ct.astype(dtype) for ct in given]
+        if any(type(ct) is AbstractArray for ct in given):
+            return (AbstractArray(size, dtype),)
+        if any(map(is_tracer, given)):
+            return (_pull_views(tuple(chains), size, dtype, given, [None] * len(given)),)
+        parts = []
+        for i in range(0, len(given), _TOGETHER):
+            some = chains[i : i + _TOGETHER]
+            templates, starts = tuple(map(chain_template, some)), [chain_starts(chain) for chain in some]
+            parts.append(_pull_views_kernel(templates, size, dtype, given[i : i + _TOGETHER], starts))
+        return (functools.reduce(add_arrays, parts),)
+
+
+_TOGETHER = 16
+"""How many gradients of views one kernel adds up."""
+
+
+def _pull_views(
+    chains: Sequence[ViewChain], size: tuple[int, ...], dtype: Any, cotangents: Sequence[Any], starts: Sequence[Any]
+) -> Any:
+    """Returns the gradient of what several views show."""
+    pulled = (pull_view(chain, size, dtype, *rest) for chain, *rest in zip(chains, cotangents, starts, strict=True))
+    return functools.reduce(operator.add, pulled)
+
+
+_pull_views_kernel = jax.jit(_pull_views, static_argnums=(0, 1, 2))
 
 
 class WriteNode(Node):

@@ -24,15 +24,17 @@ from typing import Any, NamedTuple
 
 import jax
 
-from jaxaot.errors import RecomputeMismatchError
+from jaxaot.errors import AutogradError, RecomputeMismatchError
 from jaxaot.facade.generator import Generator
+from jaxaot.facade.history import History
 from jaxaot.facade.leaves import AccumulateGrad
-from jaxaot.facade.nodes import OpNode, ViewNode, materialize
+from jaxaot.facade.nodes import OpNode, SeveralViewsNode, ViewNode, materialize
 from jaxaot.facade.pulls import standing
 from jaxaot.facade.saved import Packed, is_packed, pack
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.subclass import is_wrapper, leaves_of, shell_of
 from jaxaot.facade.tensor import Tensor
+from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node, next_number
 from jaxaot.tape.saved_hooks import HookPair, without_saved_hooks
@@ -265,13 +267,19 @@ class Region(_Run):
     holds_residuals = True
 
     def __init__(
-        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], is_strict: bool, lists: bool
+        self,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        is_strict: bool,
+        lists: bool,
+        is_reentrant: bool,
     ):
         super().__init__(state.region)
         hooks = state.saved_hooks
         kept = args if hooks is None else tuple(_packed(value, hooks) for value in args)
         self.inputs: Any = (fn, kept, kwargs, self.journal)
-        self._is_strict = is_strict
+        self._is_strict, self._is_reentrant = is_strict, is_reentrant
         self._lists = lists if state.lists_operations is None else state.lists_operations
         packed = [x for x, held in zip(args, kept, strict=True) if isinstance(held, _PACKED)]
         self._packed = {id(leaf) for x in packed for leaf in leaves_of(x)}
@@ -370,7 +378,15 @@ class Region(_Run):
 
         Raises:
           RecomputeMismatchError: If it does something else when it runs again.
+          AutogradError: If it was called with `use_reentrant=True`, and the backward is not that of all leaves.
         """
+        running = state.backward_pass
+        if self._is_reentrant and running is not None and running.entered is not None:
+            raise AutogradError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
+                "parameter to .backward(), and so is `ja.checkpoint`. Leave `use_reentrant` out, or call `.backward()` "
+                "without `inputs`."
+            )
         if self._held is None or index >= len(self._held) or self._held[index] is _TAKEN:
             self._held = self._run_again()
         held, self._held[index] = self._held[index], _TAKEN
@@ -454,7 +470,7 @@ def _name_of(holder: Any, held: Any) -> tuple[Any, ...]:
 def _leaves_of(holder: Any) -> Iterator[Tensor]:
     """Yields the leaves from which an operation takes operands."""
     for edge in getattr(holder, "edges", ()):
-        while edge is not None and isinstance(edge.node, ViewNode):
+        while edge is not None and isinstance(edge.node, (ViewNode, SeveralViewsNode)):
             edge = edge.node.edges[0]
         if edge is not None and isinstance(edge.node, AccumulateGrad):
             yield edge.node.variable
@@ -466,6 +482,7 @@ def run_dropping(
     kwargs: dict[str, Any],
     is_strict: bool = True,
     lists: bool = False,
+    is_reentrant: bool = False,
 ) -> Any:
     """Returns `fn(*args, **kwargs)`; what its operations save for a backward is dropped, and computed again by that.
 
@@ -475,5 +492,38 @@ def run_dropping(
       kwargs: Its keyword arguments.
       is_strict: Whether the second run has to give residuals of the same types, not just do the same operations.
       lists: Whether an error lists the operations of both runs.
+      is_reentrant: Whether to refuse what PyTorch's `use_reentrant=True` does: backwards that are not of all leaves,
+        and those of results that count as constants.
     """
-    return Region(fn, args, kwargs, is_strict, lists).run(args) if state.grad_enabled else fn(*args, **kwargs)
+    if not state.grad_enabled:
+        return fn(*args, **kwargs)
+    results = Region(fn, args, kwargs, is_strict, lists, is_reentrant).run(args)
+    if is_reentrant:
+        _refuse_unneeded(args, results)
+    return results
+
+
+def _refuse_unneeded(args: tuple[Any, ...], results: Any) -> None:
+    """Has a backward refused that comes to results which all count as constants, though arguments require grad."""
+    edges = [x._gradient_edge() for x in args if isinstance(x, Tensor) and x.requires_grad]
+    made = [leaf for leaf in jax.tree.leaves(results) if isinstance(leaf, Tensor) and is_inexact(leaf.dtype)]
+    if edges and not any(leaf.requires_grad for leaf in made):
+        for leaf in made:
+            if leaf._history is None:
+                leaf._history = History(leaf._layout, leaf._offset, True, _UnneededNode(edges[0]))
+
+
+class _UnneededNode(Node):
+    """A result of a checkpointed function through which no gradient flows."""
+
+    __slots__ = ()
+
+    def __init__(self, edge: Edge | None):
+        super().__init__("CheckpointFunctionBackward", (edge,))
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        raise AutogradError(
+            "none of output has requires_grad=True, this checkpoint() is not necessary: nothing in the function that "
+            "`ja.checkpoint(use_reentrant=True)` was given is recorded. Call the function itself, or leave "
+            "`use_reentrant` out."
+        )

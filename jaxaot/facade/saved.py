@@ -271,6 +271,21 @@ def version_of(tensor: Tensor, is_result: bool = False) -> Version:
     return Version(text, weakref.ref(tensor), may_detach, counter, counter.n, storage, storage.array)
 
 
+def noted(tensor: Tensor, is_result: bool, node: Any) -> Any:
+    """Returns what a node notes of a tensor that it saves, and checks before its backward.
+
+    Args:
+      tensor: What is saved.
+      is_result: As for `version_of`.
+      node: The node.
+    """
+    version, context = version_of(tensor, is_result), state.may_write_saved
+    if context is None:
+        return version
+    context.watch(node)
+    return context.allow(version)
+
+
 def save_specially(node: Any, flat: Sequence[Any], results: Sequence[Tensor]) -> None:
     """Notes versions of what a new node of an op saves, and packs it, as the modes say.
 
@@ -287,10 +302,10 @@ def save_specially(node: Any, flat: Sequence[Any], results: Sequence[Tensor]) ->
             if layout is not None:
                 items[k] = pack(hooks, items[k], layout)
         node.leaves = SavedValues(items)
-    elif state.checks_versions:  # with hooks nothing is checked, as in PyTorch
+    elif not state.saves_plainly:  # with hooks nothing is checked, as in PyTorch
         saved = [*(flat[i] for i in kernel.saved_arguments), *(results[i] for i in kernel.held_results)]
         n_arguments = len(kernel.saved_arguments)
-        node.versions = [version_of(tensor, is_result=i >= n_arguments) for i, tensor in enumerate(saved)]
+        node.versions = [noted(tensor, i >= n_arguments, node) for i, tensor in enumerate(saved)]
 
 
 def note_written(node: Any, target: Tensor) -> None:
@@ -305,7 +320,7 @@ def note_written(node: Any, target: Tensor) -> None:
     if node.versions is not None:
         arguments = zip(kernel.saved_arguments, node.versions, strict=False)
         versions = [version for i, version in arguments if i != 0]
-        node.versions = [*versions, version_of(target, is_result=True)] if kernel.held_results else versions
+        node.versions = [*versions, noted(target, True, node)] if kernel.held_results else versions
 
 
 def _layout_of(value: Any, origin: str, index: int, flat: Sequence[Any], results: Sequence[Tensor]) -> Layout | None:
@@ -556,44 +571,3 @@ def _history_to(edge: Any, made: Tensor) -> History:
     history = History(made._layout, made._offset, True)
     history.leaf, history.accumulator = weakref.ref(node.variable), weakref.ref(node)
     return history
-
-
-class MutationContext:
-    """What `allow_mutation_on_saved_tensors` enters.
-
-    Attributes:
-      cloned: Copies of saved tensors that were written: always empty, as no copies are needed.
-    """
-
-    def __init__(self) -> None:
-        self.cloned: dict[Any, Any] = {}
-
-    def clear(self) -> None:
-        """Forgets all copies, of which there are none."""
-
-
-class allow_mutation_on_saved_tensors:
-    """Inside, tensors that were saved may be written: gradients are those of the values that were saved.
-
-    They always are. Only `ja.autograd.set_version_check("error")` refuses, and inside it does not.
-
-        with ja.autograd.graph.allow_mutation_on_saved_tensors():
-            y = (x**2).sum()
-            x.mul_(2)
-            y.backward()
-
-    Raises:
-      AutogradError: If one is entered inside of another, on entering.
-    """
-
-    def __enter__(self) -> MutationContext:
-        if state.may_write_saved:
-            raise AutogradError("allow_mutation_on_saved_tensors contexts cannot be nested")
-        self._before, state.checks_versions = state.checks_versions, False
-        state.may_write_saved = True
-        state.note_saving()
-        return MutationContext()
-
-    def __exit__(self, *_: object) -> None:
-        state.checks_versions, state.may_write_saved = self._before, False
-        state.note_saving()

@@ -10,10 +10,11 @@ from jaxaot._typing import Sizes
 from jaxaot.errors import ArgumentError, DimError, ShapeMismatchError
 from jaxaot.facade import views
 from jaxaot.facade.kernels import dtype_name
-from jaxaot.facade.nodes import ViewNode
+from jaxaot.facade.nodes import SeveralViewsNode, ViewNode
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.dims import as_int
 from jaxaot.ops.promotion import is_integral
+from jaxaot.tape.modes import state
 from jaxaot.views.chain import Select, Slice
 
 
@@ -28,9 +29,14 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 def _several(input: Tensor, steps: Sequence[Any], name: str) -> tuple[Tensor, ...]:
     """Returns the views that one function makes, which know of each other that they must not be written."""
     made = tuple(views.make_view(input, step, name, "several") for step in steps)
-    for place, view in enumerate(made):
-        node = getattr(view, "_view_node", None)  # wrappers have no memory
-        if isinstance(node, ViewNode):
+    nodes = [getattr(view, "_view_node", None) for view in made]  # wrappers have no memory
+    own = [node for node in nodes if isinstance(node, ViewNode)]
+    if len(own) == len(made) > 1 and state.recorder is None:  # what waits knows the views one by one
+        shared = SeveralViewsNode([node.chain for node in own], own[0].parent, own[0].edges[0], name)
+        for view in made:
+            view._view_node = shared
+    else:
+        for place, node in enumerate(own):
             node.place = place
     return made
 

@@ -505,8 +505,12 @@ class Tensor(Bound):
             before, self._view_node = self._view_node, NODES["view"](self._chain, history.layout, history_edge(history))
             self._view_parent = parent
             if before is not None and before.hooks is not None:
-                carry_retained(before, 0, self._view_node, 0, self._trace is state.trace)
-        return edge_of((self._view_node, 0))
+                carry_retained(before, self._place_in(before), self._view_node, 0, self._trace is state.trace)
+        return edge_of((self._view_node, self._place_in(self._view_node)))
+
+    def _place_in(self, node: Any) -> int:
+        """Returns which output of the node of a view this view is."""
+        return 0 if node.n_outputs == 1 else node.place_of(self._chain)
 
     def _gradient_edge(self) -> Edge | None:
         """Returns where gradients of this tensor go, or None if they are not wanted."""
@@ -518,7 +522,9 @@ class Tensor(Bound):
     @property
     def output_nr(self) -> int:
         history = self._history
-        return 0 if history is None or self._chain else history.index
+        if history is None:
+            return 0
+        return self._view_edge(history).index if self._chain and history.requires_grad else history.index
 
     def _warn_of_no_grad(self) -> None:
         edge = self._gradient_edge()

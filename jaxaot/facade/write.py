@@ -16,7 +16,7 @@ from jaxaot.facade.counter import count_write, counter_of
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import storing_through
 from jaxaot.facade.locks import hold_alive, release_one, take
-from jaxaot.facade.nodes import ViewNode, WriteNode
+from jaxaot.facade.nodes import SeveralViewsNode, ViewNode, WriteNode
 from jaxaot.facade.tensor import INFERENCE, UNRECORDED, Tensor, history_edge, wrap
 from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.lower.abstract import AbstractArray
@@ -51,10 +51,12 @@ def check_writable(target: Any, records: bool) -> None:
         by a custom Function.
     """
     if target._layout.is_overlapping:
+        is_pure = state.trace is not None and state.trace.is_functionalized
+        what = "encountered a tensor being mutated that has internal overlap" if is_pure else "unsupported operation"
         raise OverlappingWriteError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-            f"location (size {list(target._layout.size)}, stride {list(target._layout.stride)}). Please clone() the "
-            "tensor before performing the operation."
+            f"{what}: more than one element of the written-to tensor refers to a single memory location (size "
+            f"{list(target._layout.size)}, stride {list(target._layout.stride)}). Please clone() the tensor before "
+            "performing the operation."
         )
     check_no_inference(target)
     if state.region is not None:
@@ -162,7 +164,7 @@ def apart_from_hooks(target: Any) -> Any:
     The gradient of that value goes to the base; hooks on views of the base are not called for it, as in PyTorch.
     """
     node = target._view_node if target._chain else None
-    while isinstance(node, ViewNode):
+    while isinstance(node, (ViewNode, SeveralViewsNode)):
         if node.hooks is not None:
             made = wrap(target._storage, target._layout, target._offset, state.trace)
             made._history, made._chain, made._counter = target._history, target._chain, counter_of(target)

@@ -28,7 +28,7 @@ class _State(threading.local):
       saved_hooks: The `HookPair` that packs what is saved, or None.
       hooks_outside: The pairs around that one, innermost first: (pair, outer ones), or None.
       hooks_disabled: What the error says where such hooks are forbidden, or None.
-      saves_plainly: Whether what is saved is neither packed nor checked.
+      saves_plainly: Whether what is saved is neither packed nor noted.
       anomaly: What notes the lines of nodes and looks at what they compute, in anomaly mode and in traces; else None.
       backward_pass: The backward in progress, the innermost; None if none is.
       depth: How many are in progress, each in a backward of the user's that the one around it called.
@@ -40,7 +40,7 @@ class _State(threading.local):
       uses_threads: What `set_multithreading_enabled` said.
       makes_abstract: Whether tensors that say no device are made without values, by `with ja.device("meta")`.
       recorder: What has operations wait, so that stretches of them run together; None if they run at once.
-      may_write_saved: Whether `allow_mutation_on_saved_tensors` is entered.
+      may_write_saved: The `MutationContext` that `allow_mutation_on_saved_tensors` entered, or None.
       devices_before: For each `ja.device` that was entered: what `makes_abstract` was, and what places arrays of JAX.
       casts: Weights that were cast in the outermost of these contexts; see `facade/autocast_operands.py`.
     """
@@ -66,7 +66,7 @@ class _State(threading.local):
     dual: Any = None
     recorder: Any = None
     uses_threads: bool = True
-    may_write_saved: bool = False
+    may_write_saved: Any = None
     makes_abstract: bool = False
 
     def __init__(self) -> None:  # runs once in each thread
@@ -77,7 +77,8 @@ class _State(threading.local):
 
     def note_saving(self) -> None:
         """Sets `saves_plainly` by what it depends on."""
-        self.saves_plainly = self.saved_hooks is None and not self.checks_versions
+        notes = self.checks_versions or self.may_write_saved is not None
+        self.saves_plainly = self.saved_hooks is None and not notes
 
 
 state = _State()

@@ -95,7 +95,8 @@ def checkpoint(
       policy: What is saved inside: a policy or its name; by default nothing, or if there is a budget, what is best.
       memory_budget: The most that is saved inside: a fraction of what `save_all` saves there, or bytes such as
         `"16MiB"`. Where the policy saves more, what it never recomputes is recomputed after all.
-      use_reentrant: PyTorch's switch between two implementations; there is one here, which does what both do.
+      use_reentrant: PyTorch's switch between two implementations, of which there is one here. With True the backward
+        may only be one of all leaves, as in PyTorch: neither `autograd.grad` nor `backward(inputs=…)`.
       preserve_rng_state: As in PyTorch, but the same random numbers cost nothing here, so they are drawn in any case.
       determinism_check: `"default"`, or `"none"` to accept residuals of other shapes when `fn` runs again eagerly.
       context_fn: PyTorch's way to a policy; refused.
@@ -109,7 +110,7 @@ def checkpoint(
     """
     _check(policy, memory_budget, determinism_check, context_fn)
     options = {"policy": policy, "memory_budget": memory_budget, "is_strict": determinism_check != "none"}
-    call = functools.partial(_call, lists=debug, **options)
+    call = functools.partial(_call, lists=debug, is_reentrant=bool(use_reentrant), **options)
     if fn is None:
         if args or kwargs:
             raise OptionError(
@@ -257,6 +258,7 @@ def _call(
     memory_budget: float | str | None,
     is_strict: bool,
     lists: bool,
+    is_reentrant: bool,
 ) -> Any:
     if state.trace is not None:
         with region(policy, memory_budget):
@@ -264,7 +266,7 @@ def _call(
     leaves, tree = jax.tree.flatten((args, kwargs))
     is_array = [isinstance(leaf, (jax.Array, np.ndarray)) for leaf in leaves]
     if any(isinstance(leaf, Tensor) for leaf in leaves) or not any(is_array):
-        return run_dropping(fn, args, kwargs, is_strict, lists)
+        return run_dropping(fn, args, kwargs, is_strict, lists, is_reentrant)
 
     def of_arrays(*arrays: object) -> Any:
         given = iter(arrays)

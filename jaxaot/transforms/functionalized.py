@@ -7,9 +7,12 @@ from typing import Any
 
 import jax
 
+from jaxaot.facade.strided import empty_strided
+from jaxaot.facade.tensor import Tensor
 from jaxaot.tracer.pure import run_pure
 from jaxaot.transforms.call_as_op import call_on_tensors
 from jaxaot.transforms.writes import Writes
+from jaxaot.views.layout import Layout
 
 
 def call_functionalized(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -24,8 +27,10 @@ def call_functionalized(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: d
       TraceError: If it changes a tensor that it was not passed.
     """
     writes = Writes()
+    layouts: list[Layout | None] = []
 
     def finish(arguments: Sequence[Any], result: object) -> Any:
+        layouts[:] = [x._layout if isinstance(x, Tensor) else None for x in jax.tree.leaves(result)]
         return result, writes.note(arguments)
 
     def pure(*args: object, **kwargs: Any) -> Any:
@@ -33,4 +38,15 @@ def call_functionalized(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: d
 
     result, after = call_on_tensors(pure, args, kwargs)
     writes.carry_out(jax.tree.leaves((args, kwargs), is_leaf=lambda leaf: leaf is None), after)
-    return result
+    leaves, tree = jax.tree.flatten(result)
+    return jax.tree.unflatten(tree, [_laid_out(x, layout) for x, layout in zip(leaves, layouts, strict=True)])
+
+
+def _laid_out(value: Any, layout: Layout | None) -> Any:
+    """Returns a result with the strides that the function gave it; values alone came back, which have none.
+
+    What shows a place of memory several times, as `x.expand(3, 4)` does, stays as it is: dense.
+    """
+    if layout is None or not isinstance(value, Tensor) or layout.is_contiguous or layout.is_overlapping:
+        return value
+    return empty_strided(layout.size, layout.stride, dtype=layout.dtype).copy_(value)

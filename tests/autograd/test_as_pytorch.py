@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import warnings
 
@@ -384,7 +385,9 @@ def test_saved_tensors_may_be_written_where_that_is_allowed():
         with allowed() as context:
             x = ja.ones(2, requires_grad=True).clone()
             y = (x**2).sum()
+            assert len(context.tid_to_weakhandle) == 1 and not context.cloned
             x.sin_()
+            assert len(context.cloned) == 1, "what PyTorch would have copied"
             y.backward()
             assert not context.cloned
             with pytest.raises(RuntimeError, match="cannot be nested"):
@@ -393,6 +396,15 @@ def test_saved_tensors_may_be_written_where_that_is_allowed():
         x.sin_()
         with pytest.raises(RuntimeError, match="modified by an inplace"):
             z.backward()
+
+
+def test_a_backward_belongs_where_writes_were_allowed(m):
+    allowed = m.autograd.graph.allow_mutation_on_saved_tensors
+    with allowed():
+        y = (m.ones(2, requires_grad=True).clone() ** 2).sum()
+    for context in (contextlib.nullcontext(), allowed()):
+        with context, pytest.raises(AssertionError, match="Trying to backward outside of the 'allow_mutation"):
+            y.backward()
 
 
 @pytest.mark.parametrize("is_leaf", [False, True])
@@ -561,6 +573,8 @@ def test_tangents_share_memory_as_their_tensors_do(m):
             showing(m, lambda t: t[:1] * 1).apply(dual())
         with pytest.raises(RuntimeError, match="not returning a view of the given grad input"):
             showing(m, lambda t: t.clone()[:1]).apply(dual())
+        with pytest.raises(RuntimeError, match="not returning a view of the same base"):
+            showing(m, lambda t: t.clone()[:1]).apply(dual().view(2))
         written = showing(m, lambda t: t.mul_(2), writes=True)
         assert ad.unpack_dual(written.apply(dual())).tangent.tolist() == [2, 2]
         with pytest.raises(RuntimeError, match="must modify the corresponding gradient inplace"):
@@ -688,6 +702,36 @@ def test_views_made_where_nothing_is_recorded(m, mode):
     with getattr(m, mode)():
         view = base.view_as(base)
     assert view.add_(1).grad_fn is None
+
+
+def test_several_views_of_one_function_have_one_node(m):
+    x, seen = m.arange(6.0).requires_grad_(), []
+    first, second, third = parts = x.split(2)
+    assert [t.output_nr for t in parts] == [0, 1, 2] and second.grad_fn is first.grad_fn
+    first.register_hook(lambda g: seen.append(g if g is None else g.tolist()))
+    third.retain_grad()
+    (second * m.tensor([1.0, 2.0]) + third[1]).sum().backward()
+    assert x.grad.tolist() == [0, 0, 1, 2, 0, 2] and third.grad.tolist() == [0, 2] and seen == [None]
+    (first**2).sum().backward()
+    assert x.grad.tolist() == [0, 2, 1, 2, 0, 2] and seen == [None, [0, 2]]
+    y = m.arange(40.0).requires_grad_()
+    (slope,) = m.autograd.grad(sum(t**3 for t in y.unbind()), y, create_graph=True)
+    assert m.autograd.grad(slope.sum(), y)[0].tolist() == [6.0 * i for i in range(40)]
+
+
+@pytest.mark.parametrize("records", [False, True])
+def test_views_of_custom_functions_say_where_they_were_made(m, records):
+    class First(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x[:1]
+
+    base = m.ones(2, requires_grad=True).clone()
+    with m.set_grad_enabled(records):
+        view = First.apply(base)
+    words = "view was created inside a custom Function" if records else "A view was created in no_grad mode"
+    with pytest.raises(RuntimeError, match=words):
+        view.mul_(2)
 
 
 def test_a_tangent_of_part_of_a_memory_can_be_seen_beyond_it(m):

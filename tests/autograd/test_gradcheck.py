@@ -249,3 +249,13 @@ def test_random_numbers_in_a_mapped_jvp_are_found():
     with pytest.raises(GradientMismatchError, match="random operations inside of vmap"):
         ja.autograd.gradcheck(pushing(draws), (leaf(2), leaf(2)), check_batched_forward_grad=True, **FORWARD_ALONE)
     assert ja.autograd.gradcheck(pushing(draws), (leaf(2), leaf(2)), **FORWARD_ALONE)
+
+
+def test_each_input_is_varied_by_a_step_that_its_numbers_allow():
+    """A step for float32 would leave the neighbourhood in which x is smooth."""
+    import jax
+
+    with jax.enable_x64(True):
+        x, scale = ja.tensor([0.01], dtype=ja.float64, requires_grad=True), ja.ones(1, requires_grad=True)
+        assert scale.dtype == ja.float32
+        ja.autograd.gradcheck(lambda x, scale: (x.sqrt() * scale).double(), (x, scale))

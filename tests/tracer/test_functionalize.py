@@ -306,6 +306,37 @@ def test_a_write_through_a_view_made_without_gradients_is_refused():
         ja.functionalize(fn)(jnp.ones(3))
 
 
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_tensors_come_back_with_their_strides(requires_grad):
+    def fn(x):
+        y = ja.empty_strided((2, 3), (5, 1))
+        return y.copy_(x), (x * 2).t(), x * 1, x.sum().expand(2)
+
+    x = ja.arange(6.0).view(2, 3).requires_grad_(requires_grad)
+    for run in (fn, ja.functionalize(fn)):
+        gapped, turned, plain, shown = run(x)
+        assert [t.stride() for t in (gapped, turned, plain)] == [(5, 1), (1, 3), (3, 1)] and shown.tolist() == [15, 15]
+        assert gapped.tolist() == plain.tolist() == x.tolist() and turned.tolist() == (x * 2).t().tolist()
+        if requires_grad:
+            (g,) = ja.autograd.grad(gapped.sum() + (turned * turned).sum(), x)
+            np.testing.assert_allclose(g.numpy(), 1 + 8 * x.detach().numpy())
+
+
+def test_a_view_is_not_made_larger():
+    larger = lambda x: x.clone().view(2, 2).resize_(3, 3)
+    with pytest.raises(ja.errors.AutogradError, match="Attempted to resize a view tensor to a larger size"):
+        ja.functionalize(larger)(ja.ones(4))
+    assert larger(ja.ones(4)).shape == (3, 3)
+
+
+def test_a_write_to_memory_that_is_shown_twice_is_refused():
+    write = lambda x: (x + x).unfold(0, 3, 2).abs_()
+    with pytest.raises(ja.errors.OverlappingWriteError, match="a tensor being mutated that has internal overlap"):
+        ja.functionalize(write)(ja.ones(5))
+    with pytest.raises(ja.errors.OverlappingWriteError, match="unsupported operation: more than one element"):
+        write(ja.ones(5))
+
+
 # -- the outside -------------------------------------------------------------------------------------------------------
 
 

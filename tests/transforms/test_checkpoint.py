@@ -10,6 +10,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.errors import (
+    AutogradError,
     BackwardTwiceError,
     BudgetError,
     OptionError,
@@ -283,6 +284,19 @@ def test_options():
     for wrong in (lambda: ja.checkpoint(lambda x: x, x, memory_budget=3.0), lambda: ja.memory_budget("x").__enter__()):
         with pytest.raises(BudgetError):
             wrong()
+
+
+def test_use_reentrant_refuses_what_it_refuses_in_pytorch():
+    x = ja.ones(2, requires_grad=True)
+    for backward in (lambda y: ja.autograd.grad(y, x), lambda y: y.backward(inputs=[x])):
+        with pytest.raises(AutogradError, match=r"torch.utils.checkpoint is incompatible with .grad\(\)"):
+            backward(ja.checkpoint(ja.exp, x, use_reentrant=True).sum())
+    ja.checkpoint(ja.exp, x, use_reentrant=True).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), np.exp([1, 1]), rtol=1e-6)
+    frozen = ja.checkpoint(lambda x: x.detach() * 2, x, use_reentrant=True)
+    with pytest.raises(AutogradError, match="none of output has requires_grad=True, this checkpoint"):
+        (frozen + x).sum().backward()
+    assert not ja.checkpoint(lambda x: x.argmax(), x, use_reentrant=True).requires_grad
 
 
 def test_a_function_that_does_something_else_the_second_time():
