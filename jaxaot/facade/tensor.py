@@ -138,9 +138,9 @@ class Tensor(Bound):
         OF_SUBCLASSES["note"](cls)
 
     @staticmethod
-    def _make_wrapper_subclass(kind: type, size: Any, strides: Any = None, *, dtype: DTypeLike) -> Any:
+    def _make_wrapper_subclass(kind: type, size: Any, strides: Any = None, *more: int, **kwargs: object) -> Any:
         """Returns a new tensor of a subclass, of which the inner tensors are not set yet; see `make_wrapper`."""
-        return OF_SUBCLASSES["make"](kind, size, strides, dtype=dtype)
+        return OF_SUBCLASSES["make"](kind, size, strides, *more, **kwargs)
 
     _storage: Storage
     _layout: Layout

@@ -45,7 +45,7 @@ from jaxaot.plan.saved import (
 from jaxaot.plan.signature import Signature, make_signature
 from jaxaot.plan.spread import ON_ONE_DEVICE, Spread
 from jaxaot.plan.timeline import Timeline
-from jaxaot.plan.world import OutsideObject, WorldPlan
+from jaxaot.plan.world import OutsideObject, OwnContainers, WorldPlan
 
 
 class Flow(Protocol):
@@ -110,6 +110,7 @@ class Traced(_Stage):
       is_abstract: Whether tensors that it reached have no values.
       shardings: For each graph input how it lay over several devices when it was traced; None elsewhere. The graph
         itself serves all placements.
+      own: Which parts of the result are containers from outside; None if there are none.
     """
 
     jaxpr: Any
@@ -124,6 +125,7 @@ class Traced(_Stage):
     events: tuple[Event, ...] = ()
     is_abstract: bool = False
     shardings: tuple[Any, ...] = ()
+    own: OwnContainers | None = None
 
     @functools.cached_property
     def signature(self) -> Signature:
@@ -147,7 +149,13 @@ class Traced(_Stage):
     def outside_paths(self) -> tuple[Path, ...]:
         """Where the objects from outside are found that it returned, put elsewhere or changed."""
         held = [o.path for o in self.alias.outputs if isinstance(o, OutsideObject)]
+        held += [path for _, path in self.own.leaves if path is not None] if self.own is not None else []
         return (*held, *self.world.paths)
+
+    @property
+    def result_tree(self) -> Any:
+        """Tree of what a call returns; containers from outside, which it returns themselves, are leaves."""
+        return self.out_tree if self.own is None else self.own.tree
 
     @property
     def is_whole(self) -> bool:
