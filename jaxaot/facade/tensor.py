@@ -502,7 +502,9 @@ class Tensor(Bound):
         parent = (history.node, history.index)
         if self._view_node is None or self._view_parent != parent:
             self._touch()
-            before, self._view_node = self._view_node, NODES["view"](self._chain, history.layout, history_edge(history))
+            name = self._view_parent if type(self._view_parent) is str else None  # what a compiled call says of it
+            node = NODES["view"](self._chain, history.layout, history_edge(history), name)
+            before, self._view_node = self._view_node, node
             self._view_parent = parent
             if before is not None and before.hooks is not None:
                 carry_retained(before, 0, self._view_node, 0, self._trace is state.trace)

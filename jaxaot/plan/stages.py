@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, assert_never, cast
 
 from jaxaot._immutable import immutable
@@ -111,6 +111,7 @@ class Traced(_Stage):
       shardings: For each graph input how it lay over several devices when it was traced; None elsewhere. The graph
         itself serves all placements.
       own: Which parts of the result are containers from outside; None if there are none.
+      view_names: Position of a tensor among those made → the name of its node, where it is not that of its last step.
     """
 
     jaxpr: Any
@@ -126,6 +127,7 @@ class Traced(_Stage):
     is_abstract: bool = False
     shardings: tuple[Any, ...] = ()
     own: OwnContainers | None = None
+    view_names: Mapping[int, str] = dataclasses.field(default_factory=dict)
 
     @functools.cached_property
     def signature(self) -> Signature:

@@ -544,6 +544,8 @@ class _Writer:
             source.add(f"m{i} = wrap({self._storage(spec.storage)}, {source.constant(spec.layout)}, {spec.offset})")
             for field, value in self._fields(spec, is_new=True):
                 source.add(f"m{i}.{field} = {value}")
+            if i in self.traced.view_names:
+                source.add(f"m{i}._view_parent = {self.traced.view_names[i]!r}")
         for i, history in enumerate(alias.histories):
             if isinstance(history, HistoryOfLeaf) and history.leaf is not None:
                 source.add(f"g{i}.leaf = ref({self._tensor(history.leaf)})")

@@ -13,6 +13,8 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import PyTreeDef
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.history import History
+from jaxaot.facade.kernels import backward_name
+from jaxaot.facade.nodes import ViewNode
 from jaxaot.facade.numbers import SymbolicNumber
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
@@ -69,6 +71,13 @@ class Escapes:
         self.fresh: list[Storage] = []
         self.storage_ids: set[int] = set()
         self.break_values: list[int] = []
+
+    @property
+    def view_names(self) -> dict[int, str]:
+        """By the position among the tensors made, the names of the nodes of views that their last step does not say."""
+        nodes = {i: tensor._view_node for i, tensor in enumerate(self.made) if tensor._chain}
+        own = {i: node.name() for i, node in nodes.items() if isinstance(node, ViewNode)}
+        return {i: name for i, name in own.items() if name != backward_name(type(self.made[i]._chain[-1]).__name__)}
 
 
 def collect_escapes(

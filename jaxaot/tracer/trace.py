@@ -532,7 +532,7 @@ def _finish(
             lain[place] = placement_of(array)
     return Traced(
         jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events, is_abstract,
-        tuple(lain), escapes.own,
+        tuple(lain), escapes.own, escapes.view_names,
     )  # fmt: skip
 
 

@@ -174,3 +174,10 @@ def test_a_result_that_leads_to_itself():
 
     with pytest.raises(LeakedTensorError, match="returned a `Plain` that leads to itself"):
         ja.compile(fn)(ja.ones(1))
+
+
+def test_nodes_of_returned_views_are_named_as_eagerly():
+    x = ja.ones(4, 4, requires_grad=True) * 1
+    for fn in (lambda a: (*a.unbind(0), a.view(2, 8)), lambda a: a.chunk(2), lambda a: [a.t(), a[1:], a[0]]):
+        names = [view.grad_fn.name() for view in ja.compile(fn)(x)]
+        assert names == [view.grad_fn.name() for view in fn(x)]
