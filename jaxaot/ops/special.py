@@ -44,9 +44,11 @@ def _zeta(x: Array, q: Array) -> Array:
     x, q = jnp.broadcast_arrays(x, q)
     whole, is_below = q == jnp.floor(q), q < 0
     above = lax.zeta(x, jnp.where(is_below, jnp.where(whole, 1, q - jnp.floor(q)), jnp.where(q > 0, q, 1)))
-    # the terms below the pole: those from the first one on, less those that would come behind the last
-    below = lax.zeta(x, jnp.where(is_below & ~whole, jnp.ceil(q) - q, 1)) - lax.zeta(x, jnp.where(is_below, 1 - q, 1))
-    value = jnp.where(is_below, above + jnp.where(x % 2 == 1, -below, below), above)
+    # the terms below the pole are those from the first one on, less those that would come behind the last
+    below = lax.zeta(x, jnp.where(is_below & ~whole, jnp.ceil(q) - q, 1))
+    behind = lax.zeta(x, jnp.where(is_below, 1 - q, 1))
+    sign = jnp.where(x % 2 == 1, -1, 1).astype(x.dtype)
+    value = jnp.where(is_below, (above + sign * below) - sign * behind, above)
     value = jnp.where(q <= 0, jnp.where(whole, jnp.inf, jnp.where(x != jnp.floor(x), jnp.nan, value)), value)
     return jnp.where(jnp.isnan(q) | (x < 1) | jnp.isnan(x), jnp.nan, jnp.where(x == 1, jnp.inf, value))
 
