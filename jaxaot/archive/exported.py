@@ -145,9 +145,9 @@ def _of_graphs(parts: Partition) -> Partition:
     """
     if n := len(parts.plan.packed_between):
         raise ExportError(
-            f"The function enters `saved_tensors_hooks` with hooks that no graph can carry out: they read values, other "
-            f"tensors or random numbers, and run on {n} saved value{'s' if n > 1 else ''} between forward and backward. "
-            "An archive holds graphs alone. Write hooks that are functions of their tensor, such as "
+            "The function enters `saved_tensors_hooks` with hooks that no graph can carry out: they read values, other "
+            f"tensors or random numbers. They run between forward and backward on {n} saved "
+            f"value{'s' if n > 1 else ''}, and an archive holds graphs alone. Write hooks that are functions of their tensor, such as "
             "`lambda x: x.to(ja.bfloat16)`, or export without gradients: `with_gradients=False`."
         )
     return parts

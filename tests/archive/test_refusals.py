@@ -141,6 +141,6 @@ def test_hooks_on_saved_tensors_that_no_graph_can_carry_out():
 
     x = ja.ones(2, requires_grad=True)
     with ja.config(policy="save_all"):
-        with pytest.raises(ja.errors.ExportError, match="hooks that no graph can carry out.*run on 2 saved values"):
+        with pytest.raises(ja.errors.ExportError, match=r"no graph can carry out.* on 2 saved values"):
             ja.export(fn, x)
         assert ja.export(fn, x, with_gradients=False).programs
