@@ -147,8 +147,8 @@ def _of_graphs(parts: Partition) -> Partition:
         raise ExportError(
             "The function enters `saved_tensors_hooks` with hooks that no graph can carry out: they read values, other "
             f"tensors or random numbers. They run between forward and backward on {n} saved "
-            f"value{'s' if n > 1 else ''}, and an archive holds graphs alone. Write hooks that are functions of their tensor, such as "
-            "`lambda x: x.to(ja.bfloat16)`, or export without gradients: `with_gradients=False`."
+            f"value{'s' if n > 1 else ''}, and an archive holds graphs alone. Write hooks that are functions of their "
+            "tensor, such as `lambda x: x.to(ja.bfloat16)`, or export without gradients: `with_gradients=False`."
         )
     return parts
 
