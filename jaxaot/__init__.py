@@ -43,6 +43,7 @@ from jaxaot.settings import get as _get_config
 from jaxaot.settings import scoped as _scoped
 from jaxaot.settings import set_globally as _set_globally
 from jaxaot.views.memory_format import MemoryFormat as memory_format
+from jaxaot.views.memory_format import MemoryLayout as layout
 
 globals().pop("plan")
 
@@ -171,6 +172,7 @@ inf, nan, pi, e = _np.inf, _np.nan, _np.pi, _np.e
 newaxis = None
 contiguous_format, preserve_format = memory_format.contiguous_format, memory_format.preserve_format
 channels_last, channels_last_3d = memory_format.channels_last, memory_format.channels_last_3d
+strided = layout.strided
 
 _PACKAGES = (
     "amp", "aot", "autograd", "compiler", "distributed", "errors", "fft", "func", "linalg", "masked", "nn", "optim",

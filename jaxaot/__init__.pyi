@@ -55,7 +55,7 @@ from jaxaot.facade.bound import SortResult
 from jaxaot.facade.bound import SvdResult
 from jaxaot.facade.bound import TopkResult
 from jaxaot.facade.bound import TriangularSolveResult
-from jaxaot.views.memory_format import MemoryFormat
+from jaxaot.views.memory_format import MemoryFormat, MemoryLayout
 from jaxaot import amp as amp
 from jaxaot import aot as aot
 from jaxaot import autograd as autograd
@@ -149,6 +149,7 @@ from jaxaot.transforms.control_flow import map as map
 from jaxaot.transforms.control_flow import scan as scan
 from jaxaot.transforms.control_flow import while_loop as while_loop
 from jaxaot.views.memory_format import MemoryFormat as memory_format
+from jaxaot.views.memory_format import MemoryLayout as layout
 from jaxaot.settings import scoped as _scoped
 from jaxaot.settings import get as _get
 from jaxaot.settings import set_globally as _set_globally
@@ -189,6 +190,7 @@ contiguous_format: MemoryFormat
 preserve_format: MemoryFormat
 channels_last: MemoryFormat
 channels_last_3d: MemoryFormat
+strided: MemoryLayout
 
 def abs(input: Operand, *, out: Tensor | None = None) -> Tensor:
     """Returns the absolute value of each element; of a complex one its magnitude, a real number.
@@ -7744,6 +7746,51 @@ def row_stack(tensors: Sequence[TensorLike], *, out: Tensor | None = None) -> Te
     The result has memory of its own.
 
     See `torch.vstack`; also called `row_stack`.
+    """
+
+def rrelu(
+    input: Operand,
+    lower: _float = 0.125,
+    upper: _float = 0.3333333333333333,
+    training: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Returns the elements, negative ones times a slope that is random in training.
+
+    Args:
+      input: The tensor.
+      lower: The least slope.
+      upper: Whether the upper triangle is meant; of `rrelu` the greatest slope.
+      training: Whether it behaves as in training.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own; `Tensor.rrelu_` writes it to `input`.
+
+    The numbers are JAX's, not PyTorch's: equal eagerly and compiled, by `ja.manual_seed` or `generator=`.
+
+    See `torch.rrelu`.
+    """
+
+def rrelu_(
+    input: Operand,
+    lower: _float = 0.125,
+    upper: _float = 0.3333333333333333,
+    training: _bool = False,
+) -> Tensor:
+    """Writes to the tensor what `rrelu` returns: the elements, negative ones times a slope that is random in training.
+
+    Args:
+      input: The tensor.
+      lower: The least slope.
+      upper: Whether the upper triangle is meant; of `rrelu` the greatest slope.
+      training: Whether it behaves as in training.
+
+    Works in place: all views of the same memory see it. Returns the tensor.
+
+    The numbers are JAX's, not PyTorch's: equal eagerly and compiled, by `ja.manual_seed` or `generator=`.
+
+    See `torch.Tensor.rrelu_`.
     """
 
 def rsqrt(input: Operand, *, out: Tensor | None = None) -> Tensor:

@@ -64,8 +64,6 @@ HINTS = {
         "Stream": "XLA orders what runs on a device.",
         "Event": "XLA orders what runs on a device. Write `x.jax().block_until_ready()` before reading a clock.",
         "dtype": "Dtypes are NumPy's: `ja.float32`, `x.dtype`; for type hints write `numpy.dtype`.",
-        "layout": "Tensors are dense, and strided as in PyTorch.",
-        "strided": "Tensors are dense, and strided as in PyTorch.",
         "distributions": "Write `jax.random`, `jax.scipy.stats`, or a package such as `distrax` with `x.jax()`.",
         "overrides": "Write a subclass of `ja.Tensor` with `__tensor_dispatch__`, see docs/subclasses.md.",
         "testing": "Write `ja.allclose(x, y)`, or `numpy.testing.assert_allclose(x.numpy(), y.numpy())`.",
@@ -183,7 +181,6 @@ HINTS = {
         "share_memory_": "Send `x.numpy()` to other processes.",
         "record_stream": "XLA orders what runs on a device.",
         **dict.fromkeys(("sparse_dim", "dense_dim", "coalesce", "is_coalesced", "indices", "values"), _SPARSE),
-        "layout": "Tensors are dense, and strided as in PyTorch: `x.stride()`.",
         "to_dense": "Tensors are dense already.",
         "names": "Dims have no names here: `einops` and `ja.einsum` name them where they are used.",
         "rename": "Dims have no names here: `einops` and `ja.einsum` name them where they are used.",
@@ -220,7 +217,8 @@ def missing_name(place: str, name: str, known: Iterable[str], obj: object = None
         near = difflib.get_close_matches(name, [k for k in known if not k.startswith("_")], 1, 0.75)
         if near:
             words += f". Did you mean: '{near[0]}'?"
-    return MissingNameError(words, name=name, obj=None if "Did you mean" in words else obj)
+    is_whole = hint is not None or "Did you mean" in words  # Python would add a name that it finds alike
+    return MissingNameError(words, name=name, obj=None if is_whole else obj)
 
 
 _KEYWORDS = {

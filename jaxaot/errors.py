@@ -275,6 +275,10 @@ class PlacementError(TensorError, ValueError, AttributeError):
         distribute_tensor(ja.ones(4, 2), mesh, [Shard(1)])
     """
 
+    def __init__(self, *args: object):
+        super().__init__(*args)
+        self.name = ""  # Python would add a name that it finds alike, behind the full stop
+
 
 class UnfinishedSumError(TensorError, TypeError):
     """A tensor of which each device holds one term of a sum, used as if it held the sum.
@@ -399,6 +403,10 @@ class MissingMemoryError(SubclassError, AttributeError):
         pair.untyped_storage()                          # MissingMemoryError
         pair.a.untyped_storage()
     """
+
+    def __init__(self, *args: object):
+        super().__init__(*args)
+        self.name = ""  # Python would add a name that it finds alike, behind the full stop
 
 
 class ArgumentError(TensorError, TypeError):

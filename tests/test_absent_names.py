@@ -1,5 +1,7 @@
 """Names of PyTorch's that are not there: the error says what to write, and that works."""
 
+import traceback
+
 import jax
 import pytest
 
@@ -42,6 +44,14 @@ def test_a_name_that_is_nearly_right_is_told(use, words):
     with pytest.raises(ja.errors.MissingNameError) as caught:
         use()
     assert words in str(caught.value)
+
+
+def test_python_adds_no_name_behind_a_sentence():
+    pair = ja.subclasses.TwoTensor(ja.ones(2), ja.ones(2))
+    for use in (lambda: pair._storage, lambda: ja.ones(2).cuda, lambda: ja.nn.Linear(1, 1).cuda, lambda: ja.fx):
+        with pytest.raises(AttributeError) as caught:
+            use()
+        assert "Did you mean" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_what_the_hints_say_works():

@@ -324,6 +324,7 @@ def _imports(text: str) -> str:
         "TypedStorage": "from jaxaot.facade.typed_storage import TypedStorage\n",
         "RemovableHandle": "from jaxaot.tape.hooks import RemovableHandle\n",
         "MemoryFormat": "from jaxaot.views.memory_format import MemoryFormat\n",
+        "MemoryLayout": "from jaxaot.views.memory_format import MemoryLayout\n",
         "Mesh": "from jax.sharding import Mesh\n",
         "Placement": "from jaxaot.facade.placements import Placement\n",
     }
@@ -356,12 +357,13 @@ def _package() -> str:
             for target in node.targets:
                 names = target.elts if isinstance(target, ast.Tuple) else [target]
                 constants += [name.id for name in names if isinstance(name, ast.Name) and not name.id.startswith("_")]
-    found.pop("MemoryFormat")
+    found.pop("MemoryFormat"), found.pop("MemoryLayout")
     lines = [f"from jaxaot import {name} as {name}\n" for name in ja._PACKAGES]
     lines += [
         f"from {module} import {name} as {name}\n" for name, module in sorted(found.items(), key=lambda x: x[::-1])
     ]
     lines.append("from jaxaot.views.memory_format import MemoryFormat as memory_format\n")
+    lines.append("from jaxaot.views.memory_format import MemoryLayout as layout\n")
     lines += [f"from jaxaot.settings import {old} as _{old}\n" for old in SETTINGS.values()]
     values = "".join(f"{new} = _{old}\n" for new, old in SETTINGS.items())
     values += "".join(_constant(name) for name in constants if name not in SETTINGS)
@@ -370,7 +372,7 @@ def _package() -> str:
     each = "".join("\n" + writer.each(name, fn, fn.__doc__ or "") for name, fn in sorted(FOREACH.items()))
     doc = inspect.cleandoc(ja.__doc__ or "")
     more = _results_in(functions) + "from jaxaot.tape.hooks import RemovableHandle\n" * ("RemovableHandle" in functions)
-    alias = "from jaxaot.views.memory_format import MemoryFormat\n"
+    alias = "from jaxaot.views.memory_format import MemoryFormat, MemoryLayout\n"
     return (
         HEADER.format(doc=doc) + more + alias + "".join(lines) + "\n__version__: _str\n\n" + values + functions + each
     )
@@ -384,6 +386,8 @@ def _constant(name: str) -> str:
     value = getattr(ja, name)
     if isinstance(value, ja.memory_format):
         return f"{name}: MemoryFormat\n"
+    if isinstance(value, ja.layout):
+        return f"{name}: MemoryLayout\n"
     if isinstance(value, type) and issubclass(value, np.generic):
         return f"{name} = _np.{value.__name__}\n"
     if isinstance(value, float):
@@ -453,6 +457,7 @@ _CONVERSIONS = ("__bool__", "__int__", "__float__", "__complex__", "__index__", 
 
 
 _PROPERTIES = {
+    "layout": "MemoryLayout",
     "device_mesh": "Mesh",
     "placements": "tuple[Placement, ...]",
     "_backward_hooks": "Any",

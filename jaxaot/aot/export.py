@@ -19,7 +19,7 @@ from jaxaot._util import signature_of
 from jaxaot.aot.archived import read_graph, save_graph
 from jaxaot.aot.module import lift, lifted_function
 from jaxaot.aot.signature import BackwardSignature, GraphSignature
-from jaxaot.aot.values import changed_tensors, compute_values, require_values
+from jaxaot.aot.values import changed_tensors, changes_in_words, compute_values, require_values
 from jaxaot.api import trace
 from jaxaot.archive.kinds import register_kind
 from jaxaot.errors import ExportError, LossError, NoGradPathError, OptionError
@@ -573,7 +573,7 @@ def aot_export_joint_simple(
 
     names = _argument_names(func, args, {})
     traced, args, passed = _with_arguments_apart(trace_with, func, args, len(names))
-    _require_plain_convention(traced, trace_joint)
+    _require_plain_convention(traced, trace_joint, func, args)
     require_values(traced)
     found = _slots(traced, func, args, {}, names, passed)
     slots = [slot for slot in found if slot.kind == "user"]
@@ -624,12 +624,12 @@ def _requires_grad(traced: Traced, source: Any, aval: Aval) -> bool:
             assert_never(history)
 
 
-def _require_plain_convention(traced: Traced, trace_joint: bool) -> None:
+def _require_plain_convention(traced: Traced, trace_joint: bool, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
     """Raises unless a graph called like the function can do all that the function does."""
-    call = traced.call
-    problems = [
-        f"it does not support input mutations, and `{call.tensors[i].name}` is changed" for i in changed_tensors(traced)
-    ]
+    call, starts = traced.call, roots(fn, args, {})
+    leaves = [id(leaf) for leaf in flatten_arguments(args, {})[0]]
+    n_passed = [leaves.count(id(follow(starts, tensor.path))) for tensor in call.tensors]
+    problems = [f"it does not support input mutations. {words}" for words in changes_in_words(traced, n_passed)]
     problems += [f"the `.grad` of `{call.tensors[g.tensor].name}` is replaced" for g in traced.alias.grads]
     if any(use.is_input for use in traced.rng.generators):
         problems.append("random numbers are drawn, and the graph would have to take their seed")

@@ -55,6 +55,37 @@ class Values:
 
 def changed_tensors(traced: Traced) -> list[int]:
     """Returns the tensor inputs that show something else afterwards: other values, another shape or other memory."""
+    written, moved = _changes(traced)
+    return [i for i, tensor in enumerate(traced.call.tensors) if tensor.storage in written or i in moved]
+
+
+def changes_in_words(traced: Traced, n_passed: Sequence[int]) -> list[str]:
+    """Returns what a function changes of its inputs, a sentence for each, in PyTorch's words where it has some.
+
+    Args:
+      traced: The function.
+      n_passed: How often each of its tensors is an argument.
+    """
+    tensors, (written, moved) = traced.call.tensors, _changes(traced)
+    found = []
+    for i in changed_tensors(traced):
+        name, storage = f"`{tensors[i].name}`", tensors[i].storage
+        others = [f"`{t.name}`" for j, t in enumerate(tensors) if t.storage == storage and j != i]
+        if n_passed[i] > 1:
+            found.append(f"Encountered duplicated inputs that are mutated in the graph: {name} is passed twice")
+        elif others and storage in written:
+            found.append(f"Encountered aliased inputs that are mutated: {name} shares memory with {', '.join(others)}")
+        elif i in moved and storage not in written:
+            found.append(f"Found an input that received a metadata mutation: {name} has another shape or other memory")
+        elif tensors[i].requires_grad:
+            found.append(f"Found a graph input that requires gradients, and received a mutation: {name}")
+        else:
+            found.append(f"{name} is changed")
+    return found
+
+
+def _changes(traced: Traced) -> tuple[set[int], set[int]]:
+    """Returns the storages that are written, and the tensor inputs that show another place."""
     call, alias, jaxpr = traced.call, traced.alias, traced.jaxpr.jaxpr
     written = set()
     for write in alias.writes:
@@ -63,7 +94,7 @@ def changed_tensors(traced: Traced) -> list[int]:
         if write.is_written and not is_same:
             written.add(write.storage)
     moved = {change.tensor for change in alias.changes if _place(change.spec) != _place(call.tensors[change.tensor])}
-    return [i for i, tensor in enumerate(call.tensors) if tensor.storage in written or i in moved]
+    return written, moved
 
 
 def require_values(traced: Traced) -> None:

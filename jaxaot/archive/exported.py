@@ -134,7 +134,23 @@ def export(
 
 
 def _cut(joint: JointGraph) -> Partition:
-    return flow.after_passes(joint).partition()
+    return _of_graphs(flow.after_passes(joint).partition())
+
+
+def _of_graphs(parts: Partition) -> Partition:
+    """Returns a partition, if nothing runs between its graphs.
+
+    Raises:
+      ExportError: If hooks on saved tensors do.
+    """
+    if n := len(parts.plan.packed_between):
+        raise ExportError(
+            "The function enters `saved_tensors_hooks` with hooks that no graph can carry out: they read values, other "
+            f"tensors or random numbers. They run between forward and backward on {n} saved "
+            f"value{'s' if n > 1 else ''}, and an archive holds graphs alone. Write hooks that are functions of their "
+            "tensor, such as `lambda x: x.to(ja.bfloat16)`, or export without gradients: `with_gradients=False`."
+        )
+    return parts
 
 
 def _cut_at_bucket(joint: JointGraph) -> Partition:
@@ -175,7 +191,7 @@ class _Tracer:
         sizes = self.sizes
         if sizes is None:
             traced = require_values(trace_call(self.fn, args, kwargs, numbers=()))
-            partition = traced.joint().partition() if traced.needs_backward else None
+            partition = _of_graphs(traced.joint().partition()) if traced.needs_backward else None
             moved = self._moved(traced, args, kwargs)
             return [ExportedProgram(moved, traced, partition, is_differentiable=self.is_differentiable)]
         leaves, _ = flatten_arguments(args, kwargs)

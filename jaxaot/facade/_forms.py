@@ -1578,6 +1578,22 @@ def threshold_(input, threshold, value):
 FORMS["d4ba5b4682f91b35b1c45ffc"] = threshold_
 
 
+def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(lower), _static(upper), training, ), out, None)
+    return _call(_spec, (input, ), (_static(lower), _static(upper), training, ), None)
+
+
+FORMS["07d9a92e7657c89d470140c3"] = rrelu
+
+
+def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False):
+    return _call_inplace(_spec, (input, ), (_static(lower), _static(upper), training, ), None)
+
+
+FORMS["281b0c137e8c8ff4c222cc24"] = rrelu_
+
+
 def softmax(input, dim=None, dtype=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
@@ -4566,13 +4582,6 @@ def glu(input, dim=-1, *, axis=_same_dim):
 
 
 FORMS["426486b84cf79ca475050539"] = glu
-
-
-def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False):
-    return _call(_spec, (input, ), (_static(lower), _static(upper), training, ), None)
-
-
-FORMS["e29c2faaa31aeb9918271ed2"] = rrelu
 
 
 def softmin(input, dim=None, dtype=None, *, axis=_same_dim):

@@ -26,6 +26,7 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.typed_storage import TypedStorage
 from jaxaot.tape.hooks import RemovableHandle
 from jaxaot.views.memory_format import MemoryFormat
+from jaxaot.views.memory_format import MemoryLayout
 from jax.sharding import Mesh
 from jaxaot.facade.placements import Placement
 
@@ -217,6 +218,10 @@ class Bound:
 
     @property
     def is_sparse(self) -> _bool: ...
+
+    @property
+    def layout(self) -> MemoryLayout:
+        """How elements are found in memory: by strides, `ja.strided`."""
 
     @property
     def mH(self) -> Tensor:
@@ -2193,6 +2198,9 @@ class Bound:
 
     def round_(self, *, decimals: _int = 0) -> Tensor:
         """Writes to the tensor what `round` returns: each element rounded to the nearest number of `decimals` places, halves to even."""
+
+    def rrelu_(self, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+        """Writes to the tensor what `rrelu` returns: the elements, negative ones times a slope that is random in training."""
 
     def rsqrt(self, *, out: Tensor | None = None) -> Tensor:
         """Returns one over the square root of each element."""

@@ -587,6 +587,7 @@ def _bind() -> None:
     here["where"] = here.form("where").around(old_forms.where_or_places)
     here["unravel_index"] = here.form("unravel_index").around(old_forms.with_shape_of_numbers)
     functional.update(sigmoid=here.form("sigmoid"), tanh=here.form("tanh"))
+    functional["embedding_bag"] = functional.form("embedding_bag").around(old_forms.with_table_first)
     here["batch_norm"] = old_forms.batch_norm_of(functional.form("batch_norm"))
     here["instance_norm"] = old_forms.instance_norm_of(functional.form("instance_norm"))
     here.update(queries.FUNCTIONS, allclose=allclose, equal=equal, set_printoptions=set_printoptions)

@@ -157,6 +157,23 @@ def where_or_places(function: Callable[..., Any]) -> Callable[..., Any]:
     return with_parameters(where, function)
 
 
+def with_table_first(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `embedding_bag` that also takes the table before the indices, as PyTorch's old form does."""
+
+    @functools.wraps(function)
+    def embedding_bag(input: Tensor, weight: Tensor, *more: Any, **kwargs: Any) -> Any:
+        both = isinstance(input, Tensor) and isinstance(weight, Tensor)
+        if both and input.is_floating_point() and np.issubdtype(weight.dtype, np.integer):
+            warn_user(
+                "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` "
+                "is deprecated, and should now be `embedding_bag(input, weight, ...)`."
+            )
+            input, weight = weight, input
+        return function(input, weight, *more, **kwargs)
+
+    return with_parameters(embedding_bag, function)
+
+
 def batch_norm_of(functional: Callable[..., Any]) -> Callable[..., Any]:
     """Returns `torch.batch_norm`, which takes the arguments of that of `nn.functional` in another order."""
 

@@ -19,6 +19,7 @@ from jaxaot.facade.tensor import INFERENCE, Size, Tensor
 from jaxaot.facade.typed_storage import TypedStorage
 from jaxaot.ops import dims
 from jaxaot.ops.promotion import can_store, default_float, is_bool, result_dtype
+from jaxaot.views.memory_format import MemoryLayout
 
 
 def is_tensor(obj: object) -> bool:
@@ -210,10 +211,16 @@ def _volatile(self: Tensor) -> bool:
     return False
 
 
+def _layout(self: Tensor) -> MemoryLayout:
+    """How elements are found in memory: by strides, `ja.strided`."""
+    return MemoryLayout.strided
+
+
 PROPERTIES = {
     "is_cpu": lambda self: getattr(self.device, "platform", None) == "cpu",
     "is_cuda": lambda self: getattr(self.device, "platform", "cpu") in ("gpu", "cuda", "rocm"),
     "is_meta": lambda self: self._storage.layout.is_abstract,
+    "layout": _layout,
     "is_sparse": lambda self: False,
     "is_quantized": lambda self: False,
     "is_nested": lambda self: False,

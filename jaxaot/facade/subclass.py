@@ -91,8 +91,12 @@ def make_wrapper(
     cls: type[Tensor],
     size: Sequence[int],
     strides: Sequence[int] | None = None,
+    storage_offset: int = 0,
     *,
     dtype: DTypeLike,
+    layout: object = None,
+    device: object = None,
+    requires_grad: bool = False,
 ) -> Any:
     """Returns a new wrapper without inner tensors, for the `__new__` of its class.
 
@@ -100,8 +104,13 @@ def make_wrapper(
       cls: Its class.
       size: Its shape.
       strides: Its strides, by default those of row-major order.
+      storage_offset: PyTorch's, and says nothing: it is that of the inner tensors.
       dtype: Its dtype.
+      layout: PyTorch's, and says nothing: there is one.
+      device: PyTorch's, and says nothing: it is that of the inner tensors.
+      requires_grad: PyTorch's, and says nothing: inner tensors require grad, and `requires_grad_()` makes them.
     """
+    del storage_offset, layout, device, requires_grad
     if cls not in SUBCLASSES:
         raise SubclassError(f"`{cls.__qualname__}` is no subclass of `ja.Tensor`: derive one, and make that.")
     made = object.__new__(cls)

@@ -138,9 +138,9 @@ class Tensor(Bound):
         OF_SUBCLASSES["note"](cls)
 
     @staticmethod
-    def _make_wrapper_subclass(kind: type, size: Any, strides: Any = None, *, dtype: DTypeLike) -> Any:
+    def _make_wrapper_subclass(kind: type, size: Any, strides: Any = None, *more: int, **kwargs: object) -> Any:
         """Returns a new tensor of a subclass, of which the inner tensors are not set yet; see `make_wrapper`."""
-        return OF_SUBCLASSES["make"](kind, size, strides, dtype=dtype)
+        return OF_SUBCLASSES["make"](kind, size, strides, *more, **kwargs)
 
     _storage: Storage
     _layout: Layout
@@ -502,7 +502,9 @@ class Tensor(Bound):
         parent = (history.node, history.index)
         if self._view_node is None or self._view_parent != parent:
             self._touch()
-            before, self._view_node = self._view_node, NODES["view"](self._chain, history.layout, history_edge(history))
+            name = self._view_parent if type(self._view_parent) is str else None  # what a compiled call says of it
+            node = NODES["view"](self._chain, history.layout, history_edge(history), name)
+            before, self._view_node = self._view_node, node
             self._view_parent = parent
             if before is not None and before.hooks is not None:
                 carry_retained(before, self._place_in(before), self._view_node, 0, self._trace is state.trace)

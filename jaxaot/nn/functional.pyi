@@ -2408,6 +2408,8 @@ def rrelu(
     upper: _float = 0.3333333333333333,
     training: _bool = False,
     inplace: _bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Returns the elements, negative ones times a slope that is random in training.
 
@@ -2417,12 +2419,34 @@ def rrelu(
       upper: Whether the upper triangle is meant; of `rrelu` the greatest slope.
       training: Whether it behaves as in training.
       inplace: Whether the result is written to `input`.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
 
-    The result has memory of its own.
+    The result has memory of its own; `Tensor.rrelu_` writes it to `input`.
 
     The numbers are JAX's, not PyTorch's: equal eagerly and compiled, by `ja.manual_seed` or `generator=`.
 
-    See `torch.nn.functional.rrelu`.
+    See `torch.rrelu`.
+    """
+
+def rrelu_(
+    input: Operand,
+    lower: _float = 0.125,
+    upper: _float = 0.3333333333333333,
+    training: _bool = False,
+) -> Tensor:
+    """Writes to the tensor what `rrelu` returns: the elements, negative ones times a slope that is random in training.
+
+    Args:
+      input: The tensor.
+      lower: The least slope.
+      upper: Whether the upper triangle is meant; of `rrelu` the greatest slope.
+      training: Whether it behaves as in training.
+
+    Works in place: all views of the same memory see it. Returns the tensor.
+
+    The numbers are JAX's, not PyTorch's: equal eagerly and compiled, by `ja.manual_seed` or `generator=`.
+
+    See `torch.Tensor.rrelu_`.
     """
 
 def scaled_dot_product_attention(

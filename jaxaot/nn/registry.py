@@ -22,7 +22,8 @@ def missing_attribute(module: object, name: str) -> MissingNameError:
     if name in ("cuda", "ipu", "xpu", "mtia"):
         return MissingNameError(
             f"'{cls}' object has no attribute '{name}'. Arrays live where JAX puts them, on the first accelerator if "
-            "there is one. To move a module write `model.to(jax.devices('gpu')[0])`."
+            "there is one. To move a module write `model.to(jax.devices('gpu')[0])`.",
+            name=name,  # and no object: Python would add a name of it that it finds alike
         )
     return MissingNameError(f"'{cls}' object has no attribute '{name}'")
 

@@ -217,8 +217,13 @@ def glu(input, dim):
     return left * jax.nn.sigmoid(right)
 
 
-@register_op("rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
-    random=lambda lower, upper, training: training, method=False, namespaces=("nn.functional",))  # fmt: skip
+@register_op(
+    "rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
+    random=lambda lower, upper, training: training,
+    method=False,
+    inplace=True,
+    namespaces=("", "nn.functional"),
+)
 def rrelu(key, input, lower, upper, training):
     if lower > upper:
         raise ArgumentError("Lower bound should be less than or equal to the upper bound")

@@ -219,8 +219,17 @@ copysign = with_derivatives(
     lambda x, y, result: jnp.where(x == 0, 0, result / x),
     lambda x, y, _: jnp.zeros_like(y),
 )
+
+
+def _ldexp(x: Array, y: Array) -> Array:
+    """Returns `x * 2^y`, the power in two parts where it is denormal alone."""
+    part = jnp.where(y < -100, -100, 0).astype(y.dtype)
+    two = jnp.asarray(2, x.dtype)
+    return x * jnp.power(two, part) * jnp.power(two, y - part)
+
+
 ldexp_values = with_derivatives(
-    lambda x, y: x * jnp.power(jnp.asarray(2, x.dtype), y),
+    _ldexp,
     lambda x, y, _: jnp.power(jnp.asarray(2, x.dtype), y),
     lambda x, y, result: result * LN2,
 )

@@ -7,7 +7,7 @@ at 0 and outside the domain.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -40,23 +40,15 @@ def in_single(fn: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _zeta(x: Array, q: Array) -> Array:
-    """Returns Hurwitz's zeta; for negative `q` its first terms are added one by one until they are positive."""
+    """Returns Hurwitz's zeta. Below 0 it is reflected: terms on both sides of the pole cancel, and are not added up."""
     x, q = jnp.broadcast_arrays(x, q)
-    whole = q == jnp.floor(q)
-
-    def goes_on(carry: Sequence[Any]) -> Array:
-        i, _, shifted = carry
-        return jnp.any(shifted < 0) & (i < 100_000)
-
-    def advance(carry: Sequence[Any]) -> Any:
-        i, total, shifted = carry
-        below = shifted < 0
-        total = jnp.where(below, total + jnp.power(jnp.where(below, shifted, 1), -x), total)
-        return i + 1, total, jnp.where(below, shifted + 1, shifted)
-
-    start = jnp.where(whole | ~jnp.isfinite(q), 1, q).astype(q.dtype)
-    _, terms, positive = lax.while_loop(goes_on, advance, (0, jnp.zeros_like(q), start))
-    value = terms + lax.zeta(x, jnp.where(q > 0, q, positive))
+    whole, is_below = q == jnp.floor(q), q < 0
+    above = lax.zeta(x, jnp.where(is_below, jnp.where(whole, 1, q - jnp.floor(q)), jnp.where(q > 0, q, 1)))
+    # the terms below the pole are those from the first one on, less those that would come behind the last
+    below = lax.zeta(x, jnp.where(is_below & ~whole, jnp.ceil(q) - q, 1))
+    behind = lax.zeta(x, jnp.where(is_below, 1 - q, 1))
+    sign = jnp.where(x % 2 == 1, -1, 1).astype(x.dtype)
+    value = jnp.where(is_below, (above + sign * below) - sign * behind, above)
     value = jnp.where(q <= 0, jnp.where(whole, jnp.inf, jnp.where(x != jnp.floor(x), jnp.nan, value)), value)
     return jnp.where(jnp.isnan(q) | (x < 1) | jnp.isnan(x), jnp.nan, jnp.where(x == 1, jnp.inf, value))
 

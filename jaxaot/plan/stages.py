@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, assert_never, cast
 
 from jaxaot._immutable import immutable
@@ -45,7 +45,7 @@ from jaxaot.plan.saved import (
 from jaxaot.plan.signature import Signature, make_signature
 from jaxaot.plan.spread import ON_ONE_DEVICE, Spread
 from jaxaot.plan.timeline import Timeline
-from jaxaot.plan.world import OutsideObject, WorldPlan
+from jaxaot.plan.world import OutsideObject, OwnContainers, WorldPlan
 
 
 class Flow(Protocol):
@@ -110,6 +110,8 @@ class Traced(_Stage):
       is_abstract: Whether tensors that it reached have no values.
       shardings: For each graph input how it lay over several devices when it was traced; None elsewhere. The graph
         itself serves all placements.
+      own: Which parts of the result are containers from outside; None if there are none.
+      view_names: Position of a tensor among those made → the name of its node, where it is not that of its last step.
     """
 
     jaxpr: Any
@@ -124,6 +126,8 @@ class Traced(_Stage):
     events: tuple[Event, ...] = ()
     is_abstract: bool = False
     shardings: tuple[Any, ...] = ()
+    own: OwnContainers | None = None
+    view_names: Mapping[int, str] = dataclasses.field(default_factory=dict)
 
     @functools.cached_property
     def signature(self) -> Signature:
@@ -147,7 +151,13 @@ class Traced(_Stage):
     def outside_paths(self) -> tuple[Path, ...]:
         """Where the objects from outside are found that it returned, put elsewhere or changed."""
         held = [o.path for o in self.alias.outputs if isinstance(o, OutsideObject)]
+        held += [path for _, path in self.own.leaves if path is not None] if self.own is not None else []
         return (*held, *self.world.paths)
+
+    @property
+    def result_tree(self) -> Any:
+        """Tree of what a call returns; containers from outside, which it returns themselves, are leaves."""
+        return self.out_tree if self.own is None else self.own.tree
 
     @property
     def is_whole(self) -> bool:

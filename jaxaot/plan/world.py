@@ -25,6 +25,19 @@ class OutsideObject:
 
 
 @immutable
+class OwnContainers:
+    """Which parts of a result are lists and dicts from outside, that the call returns themselves.
+
+    Attributes:
+      tree: Tree of the result, of which each such part is a leaf.
+      leaves: For each leaf of it how many leaves of the result it has, and the path that leads to it; None to others.
+    """
+
+    tree: Any
+    leaves: tuple[tuple[int, Path | None], ...]
+
+
+@immutable
 class PassedValue:
     """Leaf number `leaf` of the arguments."""
 

@@ -132,7 +132,7 @@ class _Writer:
             "AUTOCAST": self.traced.call.autocast, "WATCHES": program.key.watches,
             "forward": program.forward, "FORWARD": program.entry, "DONATED": program.entry_donated,
             "backward": program.backward, "is_outermost": is_outermost, **SCOPE,
-            "OUT_TREE": self.traced.out_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
+            "OUT_TREE": self.traced.result_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
             "WRITING": writing, "TRACING": TRACING, "ref": weakref.ref, "counter_of": counter_of,
             "hold": hold, "release": release, "take": take,
             "WriteCounter": WriteCounter, "Refilled": Refilled, "DRAWING": DRAWING, "is_any_held": _is_any_held,
@@ -544,6 +544,8 @@ class _Writer:
             source.add(f"m{i} = wrap({self._storage(spec.storage)}, {source.constant(spec.layout)}, {spec.offset})")
             for field, value in self._fields(spec, is_new=True):
                 source.add(f"m{i}.{field} = {value}")
+            if i in self.traced.view_names:
+                source.add(f"m{i}._view_parent = {self.traced.view_names[i]!r}")
         for i, history in enumerate(alias.histories):
             if isinstance(history, HistoryOfLeaf) and history.leaf is not None:
                 source.add(f"g{i}.leaf = ref({self._tensor(history.leaf)})")
@@ -611,7 +613,12 @@ class _Writer:
                     texts.append(self._tensor(number))
                 case _:
                     assert_never(output)
-        tree = self.traced.out_tree
+        tree, own = self.traced.result_tree, self.traced.own
+        if own is not None:
+            all_texts, texts, at = texts, [], 0
+            for size, path in own.leaves:
+                texts.append(all_texts[at] if path is None else source.path(path))
+                at += size
         if tree == jax.tree.structure(0):
             source.add(f"return {texts[0]}")
         elif tree == jax.tree.structure(tuple(range(len(texts)))):

@@ -13,6 +13,8 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import PyTreeDef
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.history import History
+from jaxaot.facade.kernels import backward_name
+from jaxaot.facade.nodes import ViewNode
 from jaxaot.facade.numbers import SymbolicNumber
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
@@ -38,7 +40,7 @@ from jaxaot.plan.alias import (
     TensorSpec,
 )
 from jaxaot.plan.paths import Path
-from jaxaot.plan.world import BuiltObject, ComputedValue, OutsideObject, WorldPlan
+from jaxaot.plan.world import BuiltObject, ComputedValue, OutsideObject, OwnContainers, WorldPlan
 from jaxaot.tracer.recipes import PendingPlan
 from jaxaot.tracer.results import take_apart
 from jaxaot.views.window import find_window
@@ -50,6 +52,7 @@ class Escapes:
     Attributes:
       leaves: Leaves of its result.
       out_tree: Their tree.
+      own: Which parts of it are containers from outside.
       changed: Tensors from outside whose metadata changed.
       grads: Tensors from outside whose `.grad` was replaced.
       made: Tensors made inside that outlive the call, bases before views.
@@ -61,6 +64,7 @@ class Escapes:
     def __init__(self, leaves: list[Any], out_tree: PyTreeDef):
         self.leaves = leaves
         self.out_tree = out_tree
+        self.own: OwnContainers | None = None
         self.changed: list[Tensor] = []
         self.grads: list[Tensor] = []
         self.made: list[Tensor] = []
@@ -68,10 +72,18 @@ class Escapes:
         self.storage_ids: set[int] = set()
         self.break_values: list[int] = []
 
+    @property
+    def view_names(self) -> dict[int, str]:
+        """By the position among the tensors made, the names of the nodes of views that their last step does not say."""
+        nodes = {i: tensor._view_node for i, tensor in enumerate(self.made) if tensor._chain}
+        own = {i: node.name() for i, node in nodes.items() if isinstance(node, ViewNode)}
+        return {i: name for i, name in own.items() if name != backward_name(type(self.made[i]._chain[-1]).__name__)}
+
 
 def collect_escapes(
     trace: TraceState, result: object, objects: Mapping[int, Path], kept: Sequence[Tensor] = (),
     made: Mapping[int, int] = types.MappingProxyType({}), reached: Mapping[int, Path] = types.MappingProxyType({}),
+    own: Mapping[int, Path] = types.MappingProxyType({}),
 ) -> Escapes:  # fmt: skip
     """Returns the tensors and storages that outlive a traced function that returned `result`.
 
@@ -82,10 +94,14 @@ def collect_escapes(
       kept: The tensors that it put into Python's objects.
       made: Id of each object that it made and put there → its number.
       reached: Id of each object that it could reach before → its path.
+      own: Id of each list and dict among them → its path.
     """
     refuse_cycles(result, "The results")
+    is_object = lambda x: x is None or id(x) in objects or id(x) in made
+    whole = jax.tree.flatten(result, is_leaf=lambda x: is_object(x) or id(x) in own)
     result = take_apart(trace, result, {**objects, **made}, reached)
-    leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects or id(x) in made)
+    leaves, out_tree = jax.tree.flatten(result, is_leaf=is_object)
+    containers = _own_containers(*whole, result, own, is_object)
     leaves = [
         ConstantOutput(BuiltObject(made[id(leaf)])) if id(leaf) in made
         else ConstantOutput(ComputedValue(leaf.step)) if type(leaf) is SymbolicNumber
@@ -94,6 +110,7 @@ def collect_escapes(
         for leaf in leaves
     ]  # fmt: skip
     escapes = Escapes([OutsideObject(objects[id(x)]) if id(x) in objects else x for x in leaves], out_tree)
+    escapes.own = containers
     seen: set[int] = set()
 
     for leaf in escapes.leaves:
@@ -111,6 +128,34 @@ def collect_escapes(
     asked = {id(x) for x in (*leaves, *kept, *(t._grad for t in escapes.grads))}
     _separate_only_views(trace, escapes, asked)
     return escapes
+
+
+class _Own:
+    """Stands for a container from outside in a result; `size` is the number of its leaves."""
+
+    def __init__(self, path: Path, size: int):
+        self.path, self.size = path, size
+
+
+def _own_containers(
+    parts: Sequence[Any], tree: PyTreeDef, result: Any, own: Mapping[int, Path], is_object: Callable[[Any], bool]
+) -> OwnContainers | None:
+    """Returns which parts of a result are containers from outside.
+
+    Args:
+      parts: The leaves of the result as it was returned, such containers among them.
+      tree: Their tree.
+      result: The result with others taken apart.
+      own: Id of each container from outside → its path.
+      is_object: Says of what else is a leaf that it is one.
+    """
+    if not any(id(part) in own for part in parts):
+        return None
+    pairs = zip(parts, tree.flatten_up_to(result), strict=True)
+    size = lambda part: len(jax.tree.leaves(part, is_leaf=is_object))
+    made = [_Own(own[id(part)], size(now)) if id(part) in own else now for part, now in pairs]
+    leaves, whole = jax.tree.flatten(tree.unflatten(made), is_leaf=is_object)
+    return OwnContainers(whole, tuple((x.size, x.path) if type(x) is _Own else (1, None) for x in leaves))
 
 
 def _visit(trace: TraceState, escapes: Escapes, seen: set[int], tensor: Tensor) -> None:

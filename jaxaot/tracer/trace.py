@@ -317,7 +317,7 @@ def _trace(
                     raise _TraceAgain(dataclasses.replace(how, has_numbers=True))
                 put_in_order(trace, leaves)
                 own, outside = (recipes.tensors, recipes.numbers), places.outside | world.wrappers
-                escapes = collect_escapes(trace, result, outside, *own, world.paths)
+                escapes = collect_escapes(trace, result, outside, *own, world.paths, world.containers())
                 refuse_lasting_hooks(trace, escapes.leaves)
                 if how.parts and (kept := parts_alone(trace, leaves, how.parts, escapes)) != how.parts:
                     raise _TraceAgain(dataclasses.replace(how, parts=kept))
@@ -532,7 +532,7 @@ def _finish(
             lain[place] = placement_of(array)
     return Traced(
         jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events, is_abstract,
-        tuple(lain),
+        tuple(lain), escapes.own, escapes.view_names,
     )  # fmt: skip
 
 

@@ -215,6 +215,12 @@ class World:
         number = next((i for i, other in enumerate(self._notes) if other.value is original), len(self._notes))
         self._notes.insert(number, note)
 
+    def containers(self) -> dict[int, Path]:
+        """Returns the path to each list and dict, and to each copy of one, where one path alone leads to it."""
+        kinds = [value for value in self._keep if isinstance(value, (dict, list, deque))]
+        found = {id(value): self.paths[id(value)] for value in kinds if id(value) in self.paths}
+        return {i: path for i, path in found.items() if self._originals.get(i, i) not in self.repeats}
+
     def put_symbol(self, holder: Any, key: object, symbol: object) -> None:
         """Puts what stands for an array into a dict or list that was noted; it is no change."""
         self.symbols[id(holder), key] = symbol

@@ -1,4 +1,4 @@
-"""Memory formats: the order in which the dims of a tensor lie in memory (`torch.memory_format`)."""
+"""Memory formats: the order in which the dims of a tensor lie in memory (`torch.memory_format`), and `torch.layout`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,15 @@ class MemoryFormat(enum.Enum):
     preserve_format = "as the operand's"
     channels_last = "N, H, W, C"
     channels_last_3d = "N, D, H, W, C"
+
+    def __repr__(self) -> str:
+        return f"ja.{self.name}"
+
+
+class MemoryLayout(enum.Enum):
+    """How elements are found in memory: by strides, always."""
+
+    strided = "by strides"
 
     def __repr__(self) -> str:
         return f"ja.{self.name}"

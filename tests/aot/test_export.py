@@ -740,6 +740,18 @@ def test_simple_export_refuses_what_changes_the_convention(fn, words):
         export_simple(fn, (ja.ones(2, 2),), trace_joint=False)
 
 
+def test_simple_export_says_what_is_changed_in_the_words_of_pytorch():
+    x, p = ja.ones(2, 2), ja.ones(2, 2, requires_grad=True)
+    for fn, args, words in (
+        (lambda x: (x.t_() * 2,), (x,), "Found an input that received a metadata mutation: `args"),
+        (lambda p: (p.mul_(2),), (p,), "Found a graph input that requires gradients, and received a mutation: `args"),
+        (lambda x, y: (x.mul_(2) + y,), (x, x), "Encountered duplicated inputs that are mutated in the graph: `args"),
+        (lambda x, y: (x.mul_(2) + y.sum(),), (x, x.view(-1)), "Encountered aliased inputs that are mutated: `args"),
+    ):
+        with pytest.raises(errors.ExportError, match=words):
+            export_simple(fn, args, trace_joint=False)
+
+
 def test_simple_export_refuses_gradients_of_the_outside():
     w = ja.ones(2, requires_grad=True)
     with pytest.raises(errors.ExportError, match="`w` requires grad and is no argument"):

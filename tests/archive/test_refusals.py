@@ -132,3 +132,15 @@ def test_memory_that_is_shared_where_it_was_not(loaded):
 def test_a_loaded_function_is_called_outside_of_a_trace(loaded):
     with pytest.raises(ja.errors.ExportError, match=r"call it outside of `ja\.compile`"):
         ja.trace(lambda x: loaded(x, ja.zeros(4), "plain", scale=2.0), ja.ones(2, 3))
+
+
+def test_hooks_on_saved_tensors_that_no_graph_can_carry_out():
+    def fn(x):
+        with ja.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(), ja.tensor):
+            return x.exp().exp().sum()
+
+    x = ja.ones(2, requires_grad=True)
+    with ja.config(policy="save_all"):
+        with pytest.raises(ja.errors.ExportError, match=r"no graph can carry out.* on 2 saved values"):
+            ja.export(fn, x)
+        assert ja.export(fn, x, with_gradients=False).programs

@@ -164,3 +164,17 @@ def test_binomial_counts_successes():
     assert 4.5 < often.mean().item() < 5.5
     with pytest.raises(RuntimeError, match="probabilities from 0 to 1"):
         ja.binomial(count, prob.detach() + 1)
+
+
+def test_bags_take_the_table_first_and_warn():
+    table, indices = ja.arange(6.0).reshape(3, 2), ja.tensor([[0, 2], [1, 1]])
+    wanted = ja.nn.functional.embedding_bag(indices, table, mode="sum")
+    with pytest.warns(UserWarning, match="Argument order of nn.functional.embedding_bag was changed"):
+        got = ja.nn.functional.embedding_bag(table, indices, mode="sum")
+    assert ja.equal(got, wanted)
+
+
+def test_a_tensor_has_a_layout():
+    x = ja.ones(2)
+    assert x.layout is ja.strided and isinstance(x.layout, ja.layout)
+    assert ja.zeros(2, layout=x.layout).layout == ja.strided

@@ -482,3 +482,12 @@ def test_random_modules_train_compiled_as_eagerly(seed):
     assert calls[1].cache_info().misses == 1, calls[1].explain_recompiles()
     for one, other in zip(*(model.state_dict().values() for model in nets), strict=True):
         np.testing.assert_allclose(one.tolist(), other.tolist(), rtol=2e-2, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", ["Conv2d", "ConvTranspose1d", "BatchNorm1d", "MaxPool2d", "AdaptiveAvgPool1d"])
+def test_missing_and_further_arguments_are_those_of_the_class_that_was_called(name):
+    cls = getattr(nn, name)
+    with pytest.raises(TypeError, match=rf"{name}\.__init__\(\) missing .* required positional argument"):
+        cls()
+    with pytest.raises(TypeError, match=rf"{name}\.__init__\(\) takes "):
+        cls(*range(30))

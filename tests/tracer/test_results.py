@@ -125,6 +125,34 @@ def test_an_object_from_outside_is_returned_itself():
     assert fn(ja.ones(1))[0] is held and fn(ja.ones(1))[0] is held
 
 
+def test_lists_and_dicts_from_outside_are_returned_themselves():
+    held = Plain(ja.ones(1), 2)
+    held.cache = first = [ja.ones(1)]
+
+    def fn(state, x):
+        state["n"] = state["n"] + 1
+        state["x"] = x * state["n"]
+        before, held.cache = held.cache, [x * 3]
+        return state, (before, held.cache, [before]), x * 2
+
+    call, state = ja.compile(fn), {"n": 0}
+    got, (before, now, (again,)), double = call(state, ja.ones(1))
+    assert got is state and before is first and again is first and now is held.cache and double.tolist() == [2]
+    for n in (2, 3):
+        got, (before, _, _), _ = call(state, ja.ones(1))
+        assert got is state and before is now and before is not held.cache and state["x"].tolist() == [n]
+        now = held.cache
+    assert call.cache_info().misses <= 2
+
+
+def test_of_containers_that_two_arguments_share_the_right_one_is_returned():
+    one, other = [ja.ones(1)], [ja.zeros(1)]
+    for fn, place in ((lambda a, b: a, 0), (lambda a, b: b, 1)):
+        call = ja.compile(fn)
+        for given in ((one, one), (one, other), (other, one)):
+            assert call(*given)[0].tolist() == given[place][0].tolist()
+
+
 REFUSED = {
     "dict_values": lambda y: {"a": y}.values(),
     "function": lambda y: lambda: y,
@@ -146,3 +174,10 @@ def test_a_result_that_leads_to_itself():
 
     with pytest.raises(LeakedTensorError, match="returned a `Plain` that leads to itself"):
         ja.compile(fn)(ja.ones(1))
+
+
+def test_nodes_of_returned_views_are_named_as_eagerly():
+    x = ja.ones(4, 4, requires_grad=True) * 1
+    for fn in (lambda a: (*a.unbind(0), a.view(2, 8)), lambda a: a.chunk(2), lambda a: [a.t(), a[1:], a[0]]):
+        names = [view.grad_fn.name() for view in ja.compile(fn)(x)]
+        assert names == [view.grad_fn.name() for view in fn(x)]

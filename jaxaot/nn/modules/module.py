@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from jaxaot._absent import check_keywords
+from jaxaot._callables import name_init
 from jaxaot._jax import refuse_values_of
 from jaxaot.errors import MissingNameError, TensorTypeError
 from jaxaot.facade.tensor import Tensor
@@ -43,6 +44,10 @@ class Module:
     _non_persistent_buffers_set: set[str]
     _version: int = 1
     training: bool
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name_init(cls)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         if kwargs:
