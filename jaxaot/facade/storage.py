@@ -22,6 +22,7 @@ from jaxaot.errors import LeakedTensorError, StorageSizeError
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.tape.modes import state
 from jaxaot.views.layout import Layout, check_addressable, contiguous
+from jaxaot.views.part import PartLayout
 
 
 @functools.lru_cache(maxsize=4096)
@@ -96,6 +97,11 @@ class Storage:
         """
         if int(nbytes) < 0:
             raise StorageSizeError(f"A storage cannot have {int(nbytes)} bytes; `resize_(0)` frees it.")
+        if isinstance(self.layout, PartLayout):
+            raise StorageSizeError(
+                "Inside `ja.func.vmap` an index has its elements and not the memory of the whole tensor, which lies "
+                "around them: it cannot be resized. Resize the whole tensor, outside, or a copy: `x.clone()`."
+            )
         if not self.layout.is_abstract:
             check_addressable((int(nbytes),), 1)
         if state.trace is not None:
@@ -164,9 +170,14 @@ class Storage:
 
         Raises:
           StorageSizeError: If it is not.
+          ViewError: If it is not, and memory has gaps.
         """
         reach = offset + layout.reach if layout.numel else 0
         held = self.layout
+        if isinstance(held, PartLayout):
+            if layout is not held and layout.numel:
+                held.without_gaps(layout, offset)
+            return
         if layout.dtype == held.dtype:
             n_held, n_written = held.numel, self.n_written
         else:
