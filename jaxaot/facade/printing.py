@@ -161,6 +161,8 @@ def _values(tensor: Tensor) -> np.ndarray | str:
         return "no values"
     if storage.trace is not None and storage.trace is state.recorder:
         storage.check_alive()
+    elif storage.trace is not None:
+        storage.outlives()
     if is_tracer(storage.array) or storage.trace is not None:
         return f"<traced {tensor.dtype}{list(tensor.shape)}>"
     try:

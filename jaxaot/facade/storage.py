@@ -15,7 +15,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import load
+from jaxaot._jax import is_outermost, known_value, load
 from jaxaot._typing import Array
 from jaxaot._util import set_together
 from jaxaot.errors import LeakedTensorError, StorageSizeError
@@ -230,12 +230,32 @@ class Storage:
                 )
             trace.wait()
             waited_for = trace
+        if self.outlives():
+            return
         raise LeakedTensorError(
             "This tensor was made while a function was being traced, and it is used outside of that trace, where "
             "it has no value. It was probably kept in an attribute, a list or a global by the traced function. "
             "Return it from the function instead, or write it into a tensor that existed before: "
             "`self.cache.copy_(new)`."
         )
+
+    def outlives(self) -> bool:
+        """Keeps the value that a function of `ja.func` computed with, once that has returned.
+
+        A derivative is taken at values that are there; gradients end with it. What `vmap` maps has a value for each
+        index, and what is recorded has none.
+
+        Returns:
+          Whether there is one.
+        """
+        trace = self.trace
+        value = known_value(self.array)
+        if trace.is_alive or not trace.has_values or state.trace is not None or not is_outermost() or value is None:
+            return False
+        layout = trace.left.pop(id(self), self.layout)
+        changes = {"array": value, "layout": layout, "trace": None, "writer": None, "is_shared": True}
+        set_together([(self, name, new) for name, new in changes.items()])
+        return True
 
     def settled(self) -> Array | None:
         """Returns the array, which is no symbol of a trace in another thread: such a trace is waited for.

@@ -340,6 +340,7 @@ def run_pure(
 
     with inline_trace() as trace:
         trace.is_mapped, trace.is_transformed = trace.is_mapped or maps, transforms
+        trace.has_values = transforms and trace.outer is None
         trace.is_functionalized = is_functionalized
         state.grad_enabled = state.grad_enabled or differentiates
         trace.randomness, trace.index, trace.n_indices = randomness or "same", index, n_indices
@@ -351,6 +352,9 @@ def run_pure(
         if finish is not None:
             result = finish(arguments, result)
         result = jax.tree.map(lambda x: x._read() if isinstance(x, Tensor) else x, result)
+        for argument in arguments if trace.has_values else ():
+            if argument is not None and argument.tensor._history is not None:
+                argument.tensor._history.requires_grad = False  # whoever keeps it has a value
         n_changed = trace.changed()
     if n_changed and transforms and not is_functionalized:
         raise TraceError(

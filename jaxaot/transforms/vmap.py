@@ -408,7 +408,6 @@ def _batched_view(argument: Tensor, dim: int, steps: ViewChain) -> Tensor | None
       steps: From a part to the view of it.
     """
     shown = movedim(argument, dim, 0)
-    n = shown.shape[0]
     batched: list[AbstractViewOp] = [Permute(tuple(range(shown.ndim)))]
     geometry = Geometry(*shown._geometry)
     for step in steps:

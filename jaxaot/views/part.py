@@ -64,7 +64,7 @@ class PartLayout(Layout):
         is_there = None not in (first, *along)
         for place, (_, n_there, _) in enumerate(axes if is_there else ()):
             last = first[place] + sum((n - 1) * steps[place] for n, steps in zip(size, along, strict=True))
-            is_there = is_there and 0 <= first[place] and last < n_there
+            is_there = is_there and first[place] >= 0 and last < n_there
         distance = lambda steps: sum(n * dense for n, (_, _, dense) in zip(steps or (), axes, strict=False))
         start, strides = distance(first), [distance(steps) for steps in along]
         if larger > 1:

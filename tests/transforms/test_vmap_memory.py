@@ -33,7 +33,10 @@ WHOLE = {
     "moved": lambda m: (m.arange(24.0).reshape(3, 4, 2).movedim(-1, 0), 0),
     "with an offset": lambda m: (m.arange(48.0).reshape(2, 2, 3, 4)[1], 0),
     "with gaps": lambda m: (m.arange(240.0).reshape(2, 3, 2, 4, 5)[:, :, 1, :, 2], 0),
-    "with gaps and mapped elsewhere": lambda m: (m.arange(240.0).reshape(3, 5, 2, 4, 2).movedim(-1, 1)[1, :, 1:4, 0], 0),
+    "with gaps and mapped elsewhere": lambda m: (
+        m.arange(240.0).reshape(3, 5, 2, 4, 2).movedim(-1, 1)[1, :, 1:4, 0],
+        0,
+    ),
     "with a step": lambda m: (m.arange(48.0).reshape(2, 6, 4)[:, ::2], 0),
     "without elements": lambda m: (m.zeros(2, 3, 0).transpose(1, 2), 0),
 }
@@ -71,7 +74,7 @@ def test_as_strided_shows_what_it_shows_of_the_whole(name, way):
     for size, stride, offset in views_of(parts[0]):
         wanted = m.stack([part.as_strided(size, stride, offset + i * step) for i, part in enumerate(parts)])
         # in ja.compile the argument is a base of its own, of the same strides
-        inside = lambda x: m.func.vmap(lambda t: t.as_strided(size, stride, offset).clone(), dim)(x)  # noqa: B023
+        inside = lambda x: m.func.vmap(lambda t: t.as_strided(size, stride, offset).clone(), dim)(x)
         assert called(way, inside, x).tolist() == wanted.tolist(), (size, stride, offset)
 
 
@@ -128,7 +131,7 @@ def test_memory_that_is_not_there_is_refused():
     x = ja.arange(24.0).reshape(2, 3, 4)[:, ::2]
     for size, stride, offset in [((2, 8), (0, 1), 0), ((4,), (1,), 6), ((3,), (8,), 0), ((1,), (1,), 12)]:
         with pytest.raises(ViewError, match=r"sizes \[2, 4\] and strides \[8, 1\] from element 0"):
-            ja.func.vmap(lambda t: t.as_strided(size, stride, offset))(x)  # noqa: B023
+            ja.func.vmap(lambda t: t.as_strided(size, stride, offset))(x)
     with pytest.raises(StorageSizeError, match="Resize the whole tensor"):
         ja.func.vmap(lambda t: t.resize_(20))(x)
 
