@@ -450,6 +450,20 @@ def known_value(symbol: object) -> Any:
     return symbol
 
 
+def layers_of(symbol: object) -> tuple[list[int | None], Any]:
+    """Returns the axis of each `vmap` around a value, None for derivatives, outermost first; and the value or None."""
+    layers: list[int | None] = []
+    while is_tracer(symbol):
+        if not isinstance(symbol, BatchTracer):
+            layers.insert(0, None)
+            symbol = getattr(symbol, "primal", None)
+            continue
+        if symbol.batch_dim is not None:
+            layers.insert(0, symbol.batch_dim)
+        symbol = symbol.val
+    return layers, symbol
+
+
 def varies_in_vmap(symbol: object) -> bool:
     """Returns whether a symbol stands for another value at each index of a `vmap`."""
     while is_tracer(symbol) and not isinstance(symbol, BatchTracer):

@@ -8,12 +8,14 @@ from __future__ import annotations
 import dataclasses
 import html
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy as np
 
-from jaxaot._jax import is_tracer
+from jaxaot._jax import is_tracer, layers_of
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import DiscardedParameterError, JaxaotError, TensorValueError
 from jaxaot.ops.promotion import default_int, is_bool, is_complex, is_integral
@@ -85,18 +87,15 @@ def set_printoptions(
 
 def tensor_repr(tensor: Tensor) -> str:
     """Returns a text as readable as PyTorch's: values, and what is not the default."""
-    notes = []
+    if state.trace is not None and (text := _within_func(tensor)) is not None:
+        return text
     values = _values(tensor)
     if tensor.is_meta:
-        body = f"..., device='meta', size={tuple(tensor.shape)}"
+        body, notes = f"..., device='meta', size={tuple(tensor.shape)}", _dtype_notes(tensor.dtype, tensor.numel())
     elif isinstance(values, str):
-        body = values
+        body, notes = values, _dtype_notes(tensor.dtype, tensor.numel())
     else:
-        if tensor.numel() == 0 and tensor.ndim != 1:
-            notes.append(f"size={tuple(tensor.shape)}")
-        body = "[]" if tensor.numel() == 0 else array_text(values, len("tensor("))
-    if tensor.dtype != np.float32 and not (tensor.numel() and _is_default(tensor.dtype)):
-        notes.append(f"dtype=ja.{tensor.dtype.name}")
+        body, notes = _parts(values, tensor.dtype)
     if tensor.requires_grad:
         node = tensor.grad_fn
         notes.append("requires_grad=True" if node is None else f"grad_fn={node!r}")
@@ -105,6 +104,36 @@ def tensor_repr(tensor: Tensor) -> str:
     tangent = None if state.dual is None else state.dual.tangent(tensor)
     if tangent is not None:
         notes.append(f"tangent={tensor_repr(tangent)}")
+    return _PREFIXES.get(getattr(tensor, "_mark", ""), "") + _joined(body, notes)
+
+
+def _within_func(tensor: Tensor) -> str | None:
+    """Returns the text of a tensor inside of `ja.func`, a wrapper for each level as in PyTorch; None without values."""
+    storage = tensor._storage
+    if storage.trace is None or storage.trace is state.recorder or layers_of(storage.array)[1] is None:
+        return None
+    layers, array = layers_of(tensor._read())
+    if not isinstance(array, jax.Array):
+        return None
+    text = _joined(*_parts(np.asarray(array), array.dtype))
+    for level, axis in enumerate(layers, start=1):
+        kind = f"GradTrackingTensor(lvl={level}, " if axis is None else f"BatchedTensor(lvl={level}, bdim={axis}, "
+        text = f"{kind}value=\n{textwrap.indent(text, ' ' * 4)}\n)"
+    return text
+
+
+def _parts(values: np.ndarray, dtype: np.dtype) -> tuple[str, list[str]]:
+    """Returns the text of values, and what is said of their size and dtype."""
+    notes = [f"size={values.shape}"] if values.size == 0 and values.ndim != 1 else []
+    body = array_text(values, len("tensor(")) if values.size else "[]"
+    return body, notes + _dtype_notes(dtype, values.size)
+
+
+def _dtype_notes(dtype: np.dtype, numel: int) -> list[str]:
+    return [] if dtype == np.float32 or (numel and _is_default(dtype)) else [f"dtype=ja.{dtype.name}"]
+
+
+def _joined(body: str, notes: Sequence[str]) -> str:
     text = f"tensor({body}"
     last = len(text) - text.rfind("\n") + 1
     for note in notes:
@@ -114,7 +143,7 @@ def tensor_repr(tensor: Tensor) -> str:
         else:
             text += ", " + note
             last += len(note) + 2
-    return f"{_PREFIXES.get(getattr(tensor, '_mark', ''), '')}{text})"
+    return f"{text})"
 
 
 _PREFIXES = {
@@ -132,6 +161,8 @@ def _values(tensor: Tensor) -> np.ndarray | str:
         return "no values"
     if storage.trace is not None and storage.trace is state.recorder:
         storage.check_alive()
+    elif storage.trace is not None:
+        storage.outlives()
     if is_tracer(storage.array) or storage.trace is not None:
         return f"<traced {tensor.dtype}{list(tensor.shape)}>"
     try:

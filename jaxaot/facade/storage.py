@@ -15,13 +15,14 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import load
+from jaxaot._jax import is_outermost, known_value, load
 from jaxaot._typing import Array
 from jaxaot._util import set_together
 from jaxaot.errors import LeakedTensorError, StorageSizeError
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.tape.modes import state
 from jaxaot.views.layout import Layout, check_addressable, contiguous
+from jaxaot.views.part import PartLayout
 
 
 @functools.lru_cache(maxsize=4096)
@@ -96,6 +97,11 @@ class Storage:
         """
         if int(nbytes) < 0:
             raise StorageSizeError(f"A storage cannot have {int(nbytes)} bytes; `resize_(0)` frees it.")
+        if isinstance(self.layout, PartLayout):
+            raise StorageSizeError(
+                "Inside `ja.func.vmap` an index has its elements and not the memory of the whole tensor, which lies "
+                "around them: it cannot be resized. Resize the whole tensor, outside, or a copy: `x.clone()`."
+            )
         if not self.layout.is_abstract:
             check_addressable((int(nbytes),), 1)
         if state.trace is not None:
@@ -164,9 +170,14 @@ class Storage:
 
         Raises:
           StorageSizeError: If it is not.
+          ViewError: If it is not, and memory has gaps.
         """
         reach = offset + layout.reach if layout.numel else 0
         held = self.layout
+        if isinstance(held, PartLayout):
+            if layout is not held and layout.numel:
+                held.without_gaps(layout, offset)
+            return
         if layout.dtype == held.dtype:
             n_held, n_written = held.numel, self.n_written
         else:
@@ -219,12 +230,32 @@ class Storage:
                 )
             trace.wait()
             waited_for = trace
+        if self.outlives():
+            return
         raise LeakedTensorError(
             "This tensor was made while a function was being traced, and it is used outside of that trace, where "
             "it has no value. It was probably kept in an attribute, a list or a global by the traced function. "
             "Return it from the function instead, or write it into a tensor that existed before: "
             "`self.cache.copy_(new)`."
         )
+
+    def outlives(self) -> bool:
+        """Keeps the value that a function of `ja.func` computed with, once that has returned.
+
+        A derivative is taken at values that are there; gradients end with it. What `vmap` maps has a value for each
+        index, and what is recorded has none.
+
+        Returns:
+          Whether there is one.
+        """
+        trace = self.trace
+        value = known_value(self.array)
+        if trace.is_alive or not trace.has_values or state.trace is not None or not is_outermost() or value is None:
+            return False
+        layout = trace.left.pop(id(self), self.layout)
+        changes = {"array": value, "layout": layout, "trace": None, "writer": None, "is_shared": True}
+        set_together([(self, name, new) for name, new in changes.items()])
+        return True
 
     def settled(self) -> Array | None:
         """Returns the array, which is no symbol of a trace in another thread: such a trace is waited for.

@@ -169,7 +169,11 @@ class TraceState:
       is_functionalized: Whether it is of `ja.functionalize`, to which every argument may carry JAX's gradients; see
         `refuses_unrecorded`.
       parts: Id of a storage → the arguments that show a part of it and are passed as values: layout, offset, symbol.
+      left: Id of a storage that was made in it and is still there once it has ended → the layout that it had.
+      has_values: Whether what it computes has values while it runs, where no symbol of JAX says otherwise.
     """
+
+    has_values = False
 
     def __init__(self, known: Sequence[np.ndarray] | None = None) -> None:
         """Begins a trace.
@@ -218,6 +222,7 @@ class TraceState:
         self.events: list[tuple[Any, str]] | None = None
         self.is_functionalized = False
         self.parts: dict[int, list[tuple[Layout, int, Array]]] = {}
+        self.left: dict[int, Layout] = {}
         self._resized: list[tuple[Any, str, Layout]] = []
 
     def is_mine(self) -> bool:
@@ -564,7 +569,9 @@ class TraceState:
         for reference in self.created:
             leaked = reference()
             if leaked is not None:  # no guard of a compiled call takes it, and every read says what happened
-                leaked.layout = _LEAKED
+                self.left[id(leaked)], leaked.layout = leaked.layout, _LEAKED
+                if self.has_values and leaked.writer is not None:
+                    leaked.writer.requires_grad, leaked.writer.node = False, None
         for owner, name, layout in self._resized:
             if name == "layout" and id(owner) in self.storages:  # no other thread sees the size of the trace
                 self.storages[id(owner)][1]["layout"] = layout

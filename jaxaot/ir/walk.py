@@ -22,6 +22,7 @@ from jaxaot._jax import ClosedJaxpr, DropVar, Jaxpr, Literal, ShapedArray, is_pl
 from jaxaot._scopes import Annotation, scopes
 from jaxaot._scopes import source_line as full_source_line
 from jaxaot._typing import Atom, Aval, Eqn, Primitive
+from jaxaot.ir.own_rules import rule_of
 from jaxaot.views.layout import check_addressable
 
 _FORWARD_TAG = re.compile(r"fw(\d+)(?:r(\d+))?\Z")
@@ -258,7 +259,7 @@ def equation_content(eqn: Eqn, canonical: Callable[[Any], Any] = lambda atom: at
 def graph_content(jaxpr: Jaxpr) -> Hashable | None:
     """Returns a value that is equal for graphs of different traces that compute the same; None if it cannot be told.
 
-    It can not where a body holds a function with a rule of its own: its text does not say what the rule is.
+    It can not where a function has a rule of its own for its derivative that cannot be told from others.
 
     Args:
       jaxpr: A graph whose calls were opened.
@@ -267,18 +268,20 @@ def graph_content(jaxpr: Jaxpr) -> Hashable | None:
     named = lambda atom: literal_key(atom) if isinstance(atom, Literal) else number[atom]
     found: list[Hashable] = [str([var.aval for var in (*jaxpr.constvars, *jaxpr.invars)])]
     for eqn in jaxpr.eqns:
-        if any(_has_own_rule(inner) for body in sub_jaxprs(eqn) for inner in body.eqns):
+        rules = _own_rules(eqn)
+        if None in rules:
             return None
-        found.append(equation_content(eqn, number.__getitem__))
+        params = {name: value for name, value in eqn.params.items() if not rules or name != "jvp_jaxpr_fun"}
+        found.append((equation_content(eqn.replace(params=params), number.__getitem__), rules))
         for var in eqn.outvars:
             number[var] = len(number)
     return (*found, tuple(map(named, jaxpr.outvars)))
 
 
-def _has_own_rule(eqn: Eqn) -> bool:
-    if eqn.primitive.name.startswith("custom_"):
-        return True
-    return any(_has_own_rule(inner) for body in sub_jaxprs(eqn) for inner in body.eqns)
+def _own_rules(eqn: Eqn) -> tuple[Hashable | None, ...]:
+    """Returns the rules of the functions with one in an equation and its bodies, None for those that are not known."""
+    own = (rule_of(eqn),) if eqn.primitive.name.startswith("custom_") else ()
+    return sum((_own_rules(inner) for body in sub_jaxprs(eqn) for inner in body.eqns), own)
 
 
 def _content(value: object) -> Hashable:

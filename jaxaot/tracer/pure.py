@@ -26,8 +26,9 @@ from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
 from jaxaot.tracer.push_pull import forward_alone
-from jaxaot.views.chain import ViewChain
+from jaxaot.views.chain import Geometry, ViewChain
 from jaxaot.views.layout import contiguous
+from jaxaot.views.part import part_layout
 
 RANDOMNESS = ("error", "same", "different")
 """What random operations do in a function that `ja.func.vmap` maps."""
@@ -249,11 +250,12 @@ class Argument:
       tensor: As it was passed.
     """
 
-    __slots__ = ("_array", "_history", "_layout", "_storage", "tensor")
+    __slots__ = ("_array", "_history", "_layout", "_offset", "_storage", "tensor")
 
     def __init__(self, tensor: Tensor):
         self.tensor = tensor
         self._storage, self._layout, self._history = tensor._storage, tensor._layout, tensor._history
+        self._offset = tensor._offset
         self._array = tensor._storage.array
 
     def is_written(self) -> bool:
@@ -262,7 +264,7 @@ class Argument:
 
     def now(self) -> Tensor:
         """Returns a tensor with its values, in the shape in which it was passed."""
-        tensor = wrap(self._storage, self._layout, 0, self.tensor._trace)
+        tensor = wrap(self._storage, self._layout, self._offset, self.tensor._trace)
         tensor._history = self._history
         return tensor
 
@@ -272,7 +274,7 @@ class Argument:
             return None
         if tensor._history is self._history and self._history is not None:
             return tensor._chain
-        is_all = tensor._layout is self._layout and tensor._offset == 0
+        is_all = tensor._layout is self._layout and tensor._offset == self._offset
         return () if is_all else None
 
 
@@ -289,6 +291,7 @@ def run_pure(
     index: Any = None,
     n_indices: int = 0,
     leaf_places: Sequence[int] = (),
+    shown_at: Sequence[Geometry | None] = (),
     finish: Callable[[Sequence[Argument | None], Any], Any] | None = None,
 ) -> Any:
     """Returns `fn(*args, **kwargs)` with arrays in place of tensors, changing nothing outside.
@@ -305,6 +308,7 @@ def run_pure(
       index: With `"different"`, the index that is computed.
       n_indices: How many there are.
       leaf_places: The leaves of the arguments that count as leaves of the tape: they may not be written.
+      shown_at: For each leaf of the arguments where it lies in memory, as `fn` sees it; None or nothing for row-major.
       finish: Takes the leaves of the arguments, None for those that are no arrays, and the result; returns what is
         returned instead.
 
@@ -320,21 +324,23 @@ def run_pure(
         if jnp.issubdtype(leaf.dtype, jax.dtypes.extended):
             return leaf  # a typed PRNG key is no tensor
         array = jnp.asarray(leaf)
-        layout = contiguous(tuple(array.shape), np.dtype(array.dtype))
+        shape, dtype, at = tuple(array.shape), np.dtype(array.dtype), shown_at[place] if shown_at else None
+        layout = contiguous(shape, dtype) if at is None else part_layout(shape, at.stride, dtype, at.offset)
         storage = Storage(array, layout, trace)
-        tensor = wrap(storage, layout, 0, trace)
+        tensor = wrap(storage, layout, layout.origin, trace)
         if transforms:
-            tensor._history = History(layout, trace=trace)  # by which views of it are known
+            tensor._history = History(layout, layout.origin, trace=trace)  # by which views of it are known
         if is_inexact(layout.dtype) and (not transforms or _is_differentiated(leaf, trace)):
             # so that JAX's gradients reach it
             node = None if place in leaf_places else GraphInput(is_argument=True)
-            tensor._history = History(layout, 0, True, node, 0, trace)
+            tensor._history = History(layout, layout.origin, True, node, 0, trace)
             tensor._history.leaf, tensor._history.ghost = weakref.ref(tensor), array
             storage.writer = tensor._history
         return tensor
 
     with inline_trace() as trace:
         trace.is_mapped, trace.is_transformed = trace.is_mapped or maps, transforms
+        trace.has_values = transforms and trace.outer is None
         trace.is_functionalized = is_functionalized
         state.grad_enabled = state.grad_enabled or differentiates
         trace.randomness, trace.index, trace.n_indices = randomness or "same", index, n_indices
@@ -346,6 +352,9 @@ def run_pure(
         if finish is not None:
             result = finish(arguments, result)
         result = jax.tree.map(lambda x: x._read() if isinstance(x, Tensor) else x, result)
+        for argument in arguments if trace.has_values else ():
+            if argument is not None and argument.tensor._history is not None:
+                argument.tensor._history.requires_grad = False  # whoever keeps it has a value
         n_changed = trace.changed()
     if n_changed and transforms and not is_functionalized:
         raise TraceError(

@@ -200,7 +200,7 @@ class _Operands:
         history = history if history is not None and history.requires_grad else None
         whole = history is None or history.layout is storage.layout
         if history is None or not whole:
-            value = wrap(storage, storage.layout, 0, trace)
+            value = wrap(storage, storage.layout, storage.layout.origin, trace)
             self.values.append(value if has_value else jnp.zeros(storage.layout.size, storage.layout.dtype))
         if history is not None:
             part = wrap(storage, history.layout, history.offset, trace)

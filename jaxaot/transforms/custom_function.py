@@ -154,13 +154,13 @@ class Function:
                 f"implement one of them: they are two names of one method, and {cls.__name__} has both."
             )
         push, pull = cls.jvp if has_jvp else jvp_of_nobody, getattr(cls, own)
-        opened = OpenedCall(cls.__name__, args) if SUBCLASSES else None
-        forward, given = run, args
+        opened, forward, given = OpenedCall(cls.__name__, args) if SUBCLASSES else None, run, args
         if opened is not None:
             forward, push, pull = opened.run(run), opened.push(push), opened.backward(pull)
             given = tuple(opened.arguments.flat)
         attach = functools.partial(_attach, push if has_jvp else None, has_backward)
-        returned = call_function(f"{cls.__name__}Backward", forward, pull, push, given, attach)
+        name = f"{cls.__name__}{'Generated' * is_transformed()}Backward"
+        returned = call_function(name, forward, pull, push, given, attach)
         return returned if opened is None else opened.finish(returned)
 
 

@@ -44,6 +44,7 @@ from jaxaot.views.chain import (
     Unsqueeze,
     ViewChain,
 )
+from jaxaot.views.layout import layout_of
 
 Dim = int | None
 
@@ -281,6 +282,7 @@ class _Mapping:
         """
         places = [i for i, leaf in enumerate(leaves) if _is_array(leaf)]
         axes = tuple(dims[i] for i in places)
+        shown_at = [_shown_at(leaf, d) for leaf, d in zip(leaves, dims, strict=True)]
         done: list[_Done] = []
 
         def one(index: Any, *arrays: object) -> Any:
@@ -289,7 +291,7 @@ class _Mapping:
                 filled[place] = array
             args, kwargs = jax.tree.unflatten(self.tree, filled)
             finish = functools.partial(self._finish, places, done)
-            options = {"randomness": self.randomness, "index": index, "finish": finish}
+            options = {"randomness": self.randomness, "index": index, "finish": finish, "shown_at": shown_at}
             return run_pure(self.func, args, kwargs, transforms=True, maps=True, n_indices=self.n_indices, **options)
 
         def transformed(arrays: Sequence[Any]) -> Any:
@@ -385,6 +387,15 @@ class _Mapping:
         return dims
 
 
+def _shown_at(leaf: object, dim: Dim) -> Geometry | None:
+    """Returns where the first index's part of an argument lies in memory; None if it is to be seen as row-major."""
+    if not isinstance(leaf, Tensor) or leaf._storage.layout.is_abstract:
+        return None
+    size, stride, offset = leaf._geometry
+    size, stride = (values if dim is None else values[:dim] + values[dim + 1 :] for values in (size, stride))
+    return None if layout_of(size, stride, leaf.dtype).is_overlapping else Geometry(size, stride, offset)
+
+
 # -- results that are views --------------------------------------------------------------------------------------------
 
 
@@ -397,11 +408,10 @@ def _batched_view(argument: Tensor, dim: int, steps: ViewChain) -> Tensor | None
       steps: From a part to the view of it.
     """
     shown = movedim(argument, dim, 0)
-    n = shown.shape[0]
     batched: list[AbstractViewOp] = [Permute(tuple(range(shown.ndim)))]
     geometry = Geometry(*shown._geometry)
     for step in steps:
-        wide = _batched_step(step, n)
+        wide = _batched_step(step, shown)
         if wide is None:
             return None
         n_new = len(wide.size) - len(geometry.size) if isinstance(wide, Expand) else 0
@@ -428,8 +438,9 @@ def _shared_view(argument: Tensor, n: int, steps: ViewChain) -> Tensor | None:
         return None
 
 
-def _batched_step(step: AbstractViewOp, n: int) -> AbstractViewOp | None:
-    """Returns a step of views with a first dim of size `n` that it leaves alone; None if there is none."""
+def _batched_step(step: AbstractViewOp, shown: Tensor) -> AbstractViewOp | None:
+    """Returns a step of views with the first dim of a tensor before their own; None if there is none."""
+    n = shown.shape[0]
     match step:
         case Slice() | Select() | Unfold() | Unsqueeze():
             return dataclasses.replace(step, axis=step.axis + 1)
@@ -445,6 +456,8 @@ def _batched_step(step: AbstractViewOp, n: int) -> AbstractViewOp | None:
             return Diagonal(shift, axis1 + 1, axis2 + 1)
         case Conjugate() | AsReal() | AsComplex():
             return step
-        case AsDtype() | AsStrided():
+        case AsStrided(size, stride, offset) if _shown_at(shown, 0) is not None:
+            return AsStrided((n, *size), (shown.stride(0), *stride), offset, Geometry(*shown._geometry))
+        case AsStrided() | AsDtype():
             return None
     return None

@@ -48,11 +48,13 @@ class Layout:
       is_conj: Whether the elements are the conjugates of what memory holds; of real numbers, the negatives.
       numel: Number of elements shown.
       is_abstract: Whether the memory has no values.
+      origin: Of the layout of a storage, the memory element at which its array begins.
     """
 
     __slots__ = ("__dict__", "dtype", "is_conj", "numel", "size", "stride")
 
     is_abstract = False
+    origin = 0
 
     def __init__(self, size: Shape, stride: Shape, dtype: np.dtype, is_conj: bool = False):
         self.size = size

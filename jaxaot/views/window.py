@@ -31,6 +31,7 @@ from jaxaot._immutable import immutable
 from jaxaot._typing import Array, DTypeLike, Shape
 from jaxaot.views.layout import Layout, contiguous, layout_of
 from jaxaot.views.numbers import place_numbers
+from jaxaot.views.part import PartLayout
 
 Starts = Sequence[int] | np.ndarray | Array
 """Where the box of a window starts: Python integers in a trace, an operand eagerly."""
@@ -218,7 +219,7 @@ def find_window(storage: Layout, view: Layout, offset: int) -> tuple[AbstractWin
     """Returns the window of a view, and where its box starts.
 
     Args:
-      storage: The dense layout under which the array is stored.
+      storage: The dense layout under which the array is stored; or a `PartLayout`.
       view: What the tensor shows; its dtype may be another one.
       offset: Memory element at which the view begins.
     """
@@ -227,6 +228,8 @@ def find_window(storage: Layout, view: Layout, offset: int) -> tuple[AbstractWin
     if view.is_conj:
         inner, starts = find_window(storage, layout_of(view.size, view.stride, view.dtype), offset)
         return _interned(ConjWindow, inner), starts
+    if isinstance(storage, PartLayout):
+        return find_window(storage.dense, *storage.without_gaps(view, offset))
     if view.dtype != storage.dtype:
         memory = contiguous((storage.nbytes // view.dtype.itemsize,), view.dtype)
         memory = memory.abstract if storage.is_abstract else memory

@@ -1,6 +1,8 @@
 """`repr` is PyTorch's, and notebooks get a table."""
 
+import importlib
 import re
+import textwrap
 
 import numpy as np
 import pytest
@@ -41,6 +43,52 @@ def test_what_is_not_the_default_is_said():
     assert repr(ja.tensor([1.0, 2.0])) == "tensor([1., 2.])"
     assert repr(ja.zeros(2, dtype=ja.bfloat16)) == "tensor([0., 0.], dtype=ja.bfloat16)"
     assert repr(ja.tensor(1.5, requires_grad=True) * 2) == "tensor(3., grad_fn=<MulBackward0>)"
+
+
+NESTS = {
+    "vmap": lambda f, fn: f.vmap(fn),
+    "grad": lambda f, fn: f.grad(fn),
+    "vmap in vmap": lambda f, fn: f.vmap(f.vmap(fn, in_dims=0), in_dims=1),
+    "grad in vmap": lambda f, fn: f.vmap(f.grad(fn)),
+    "vjp": lambda f, fn: lambda x: f.vjp(fn, x),
+    "jvp": lambda f, fn: lambda x: f.jvp(fn, (x,), (x,)),
+}
+
+
+@pytest.mark.parametrize("way", ["ja", pytest.param("torch", marks=pytest.mark.oracle)])
+@each("name", NESTS)
+def test_inside_func_levels_and_values_are_shown(name, way):
+    m = importlib.import_module("torch") if way == "torch" else ja
+    values, seen = [[1.0, 2.0], [3.0, 4.5]], []
+
+    def fn(x):
+        seen.append(repr(x))
+        return x.sum()
+
+    NESTS[name](m.func, fn)(m.tensor(values))
+    value = repr(m.tensor(values))
+    layers = {
+        "vmap": ["BatchedTensor(lvl=1, bdim=0, "],
+        "vmap in vmap": ["BatchedTensor(lvl=1, bdim=1, ", "BatchedTensor(lvl=2, bdim=0, "],
+        "grad in vmap": ["BatchedTensor(lvl=1, bdim=0, ", "GradTrackingTensor(lvl=2, "],
+    }.get(name, ["GradTrackingTensor(lvl=1, "])
+    for layer in layers:
+        value = f"{layer}value=\n{textwrap.indent(value, '    ')}\n)"
+    assert seen == [value]
+
+
+def test_a_graph_has_no_values_to_show():
+    seen = []
+    ja.func.grad(lambda x: (seen.append(repr(ja.ones(2))), x.sum())[1])(ja.ones(2))
+    assert seen.pop() == "tensor([1., 1.])"
+
+    def fn(x):
+        seen.append(repr(x))
+        return x.sum()
+
+    ja.func.grad(fn)(ja.ones(2, requires_grad=True))
+    ja.compile(ja.func.grad(fn))(ja.ones(2))
+    assert ["<traced float32[2]>" in text for text in seen] == [True, True]
 
 
 def test_print_options():

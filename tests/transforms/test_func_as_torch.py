@@ -365,3 +365,36 @@ def test_what_was_not_passed_is_not_written(way):
         return y
 
     assert run(way, refused) == [1, 1]
+
+
+@pytest.mark.parametrize("way", ["eager", pytest.param("torch", marks=pytest.mark.oracle)])
+def test_what_a_derivative_was_taken_at_is_there_afterwards(way):
+    m = importlib.import_module("torch") if way == "torch" else ja
+    kept = []
+
+    def fn(x):
+        kept.extend((x, x[1:] * 2, m.ones(2)))
+        return (x**2).sum()
+
+    x = m.tensor([1.0, 2.0])
+    for call in (lambda: m.func.grad(fn)(x), lambda: m.func.vjp(fn, x), lambda: m.func.jvp(fn, (x,), (x,))):
+        kept.clear()
+        call()
+        assert [(y + 1).tolist() for y in kept] == [[2, 3], [5], [2, 2]]
+        if way == "eager":
+            assert kept[1].add_(1).numpy().tolist() == [5]
+            assert not any(y.requires_grad for y in kept)
+
+
+def test_what_has_no_value_of_its_own_does_not_outlive_a_transformation():
+    kept = []
+    keep = lambda x: (kept.append(x * 2), x.sum())[1]
+    recorded, mapped = ja.ones(2, requires_grad=True), ja.ones(2, 2)
+    inner = lambda a: (ja.func.grad(keep)(ja.ones(2)), (kept[-1] * a).sum())[1]
+    ja.func.grad(keep)(recorded)
+    ja.func.vmap(keep)(mapped)
+    for tensor in kept:
+        with pytest.raises(ja.errors.LeakedTensorError):
+            tensor + 1
+    with pytest.raises(ja.errors.LeakedTensorError):
+        ja.func.grad(inner)(ja.ones(2))
