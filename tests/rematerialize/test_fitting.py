@@ -1,6 +1,7 @@
 """A budget for everything bounds the program that is compiled, as the compiler measures it, or is refused."""
 
 import warnings
+from collections import Counter
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +12,7 @@ import jaxaot as ja
 from jaxaot.errors import BudgetError
 from jaxaot.lower import jit as jit_module
 from jaxaot.partition import fitting
+from jaxaot.rematerialize import call, remat
 from jaxaot.runtime.fitting import peak_bytes, peak_bytes_at_bucket
 from tests.drawn import drawn
 from tests.seeds import some
@@ -123,6 +125,27 @@ def test_the_same_call_is_compiled_once(monkeypatch):
     assert len(n) == n_traces
     jitted(SQUARES, X[:256])
     assert len(n) > n_traces
+
+
+@pytest.mark.parametrize("is_made_anew", [False, True])
+def test_programs_that_are_tried_share_the_trace_and_the_joint_graph(monkeypatch, is_made_anew):
+    counts = Counter()
+
+    def count(place, name):
+        of = getattr(place, name)
+        monkeypatch.setattr(place, name, lambda *args, **kwargs: counts.update([name]) or of(*args, **kwargs))
+
+    for place, name in ((call, "build_joint"), (remat, "_trace"), (jit_module._Version, "_measured")):
+        count(place, name)
+    gradient = jax.grad(ja.remat(attention, memory_budget="fit:5MiB"))
+
+    def run(weights, x):  # a function that closes over an array is another one in each trace
+        return jax.grad(ja.remat(lambda w: attention(w, x), memory_budget="fit:5MiB"))(weights)
+
+    ja.jit(run if is_made_anew else gradient)(SQUARES, X)
+    assert counts["_measured"] > 1
+    assert counts["build_joint"] == 1
+    assert is_made_anew or counts["_trace"] == 1
 
 
 def test_compiled_functions_of_tensors():
