@@ -16,3 +16,8 @@ def test_polygamma_below_zero_where_its_terms_cancel():
 def test_a_power_of_two_that_is_denormal_alone():
     for run in (ja.ldexp, ja.compile(ja.ldexp)):
         assert run(ja.tensor([-128.0, 0.5]), ja.tensor([-128, 2])).tolist() == [-(2.0**-121), 2.0]
+
+
+def test_an_odd_exponent_that_is_an_even_float32():
+    x, n = ja.tensor([-2, -2, 2]), ja.tensor([2**31 - 1, 2**30, 2**31 - 1])
+    assert ja.float_power(x, n).tolist() == [-np.inf, np.inf, np.inf]
