@@ -147,7 +147,13 @@ def _wide(*operands: Array) -> list[Array]:
 @register_op("float_power(Tensor self, Tensor exponent) -> Tensor", layout="operands", out=True)
 def float_power(self, exponent):
     broadcast_shapes(jnp.shape(self), jnp.shape(exponent))
-    return power(*_wide(self, exponent))
+    value = power(*_wide(self, exponent))
+    kind = np.dtype(getattr(exponent, "dtype", type(exponent)))
+    if value.dtype != np.float32 or not is_integral(kind) or kind.itemsize < 4:
+        return value
+    # an odd exponent beyond 2^24 is an even float32
+    is_lost = (abs(exponent) > 1 << 24) & (exponent % 2 == 1) & (self < 0)
+    return jnp.where(is_lost, -value, value)
 
 
 @register_op(

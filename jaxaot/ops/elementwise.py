@@ -204,7 +204,7 @@ def angle(self):
 
 _mantissa = with_derivatives(
     lambda x, _: jnp.frexp(x)[0],
-    lambda x, exponent, _: jnp.exp2(-exponent),
+    lambda x, exponent, _: jnp.exp2(-exponent.astype(jnp.promote_types(x.dtype, jnp.float32))).astype(x.dtype),
     lambda x, exponent, _: jnp.zeros_like(x),
 )
 

@@ -20,9 +20,9 @@ KNOWN = {
     r"special.*_polynomial_.*-(ends|edges)-": "of a degree so high PyTorch gives zeros; of NaN small degrees are 1",
     r"(igamma|igammac|special.(zeta|airy_ai|bessel_j1|ndtr))-.*-(ends|edges)-": "JAX's value far out",
     r"(mvlgamma|lgamma|special.multigammaln)": "JAX's lgamma of 1 is 5e-7",
-    r"(special.i1|special.i1e|special.erfcx|special.log_ndtr|polar|atan2)-.*-(ends|edges)-grad": "far out and at NaN",
+    r"(sinc|special.(i0e|i1|i1e|erfcx|log_ndtr)|polar|atan2)-.*-(ends|edges)-grad": "far out and at NaN",
     r"(pow|__rpow__|float_power)-.*-ends-grad": "products that leave the range in other places",
-    r"(div[.].*|true_divide)-(bfloat16|float32)-edges-grad": "the reciprocal of the largest numbers is denormal",
+    r"(div[.].*|true_divide|float_power)-(bfloat|float3).*edges-g": "the reciprocal of the largest numbers is denormal",
     r"(tanh|nn.functional.tanhshrink)-.*-ends-grad": "PyTorch's 1 - tanh² is 0 next to 0, XLA's as small as x",
 }
 """What differs, and why: patterns of the names of cases."""
