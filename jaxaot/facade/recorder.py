@@ -89,9 +89,11 @@ class Recorder:
 
     Attributes:
       is_apart: As that of a trace.
+      has_values: As that of a trace.
     """
 
     is_apart = False
+    has_values = False
 
     def __init__(self, programs: StretchPrograms):
         """Nothing waits yet.

@@ -249,8 +249,10 @@ class Storage:
           Whether there is one.
         """
         trace = self.trace
+        if not trace.has_values or trace.is_alive or state.trace is not None or not is_outermost():
+            return False
         value = known_value(self.array)
-        if trace.is_alive or not trace.has_values or state.trace is not None or not is_outermost() or value is None:
+        if value is None:
             return False
         layout = trace.left.pop(id(self), self.layout)
         changes = {"array": value, "layout": layout, "trace": None, "writer": None, "is_shared": True}

@@ -398,3 +398,20 @@ def test_what_has_no_value_of_its_own_does_not_outlive_a_transformation():
             tensor + 1
     with pytest.raises(ja.errors.LeakedTensorError):
         ja.func.grad(inner)(ja.ones(2))
+
+
+@each("name", ["max_pool1d", "max_pool2d", "logcumsumexp", "max_unpool1d"])
+def test_second_derivatives_of_what_has_the_slope_of_another_formula(name):
+    x = ja.tensor([[[1.0, 3.0, -2.0, 0.5], [0.25, 2.0, 4.0, -1.0]]])
+    places = ja.tensor([[[1, 2, 4, 6], [0, 3, 5, 7]]])
+    fn = {
+        "max_pool1d": lambda x: ja.nn.functional.max_pool1d(x, 2),
+        "max_pool2d": lambda x: ja.nn.functional.max_pool2d(x, 2),
+        "logcumsumexp": lambda x: ja.logcumsumexp(x, -1),
+        "max_unpool1d": lambda x: ja.nn.functional.max_unpool1d(x, places, 2),
+    }[name]
+    loss = lambda x: (fn(x) ** 3).sum()
+    found = ja.func.hessian(loss)(x)
+    wanted = ja.autograd.functional.hessian(loss, x)
+    assert found.abs().sum() > 0
+    assert found.numpy() == pytest.approx(wanted.numpy(), rel=1e-4, abs=1e-4)
