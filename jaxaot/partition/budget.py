@@ -208,6 +208,7 @@ class Budgets:
         self.problem = problem
         self.network = Network(problem)
         self._found: list[Solution] = []
+        self._best: list[tuple[int, Answer]] = []  # by the budget: those that are known to be the best there
 
     @functools.cached_property
     def leanest(self) -> Solution:
@@ -240,16 +241,26 @@ class Budgets:
                 f"The memory budget of {format_bytes(limit)} cannot be met: at least {format_bytes(least)} must "
                 f"be saved, because it cannot be recomputed. Write `memory_budget='{least}B'` or more."
             )
+        known = self._known(limit)
+        if known is not None:
+            return known
         below, above, bound = self._corners(limit)
-        solution = below if below.cost <= bound else None
+        # a corner is the best at its own bytes, though the bound is rounded down
+        solution = below if below.cost <= bound or below.weight == limit else None
         if solution is None and len(self.problem.weights) <= MAX_EXACT:
             solution = least_cost(self.problem, limit)
         if solution is not None:
             self._found.append(solution)
-            return Answer(solution, solution.cost)
+            self._best.append((limit, Answer(solution, solution.cost)))
+            return self._best[-1][1]
         self._found.append(self._between(below, above, limit))
         best = min((s for s in (self.leanest, *self._found) if s.weight <= limit), key=lambda s: (s.cost, s.weight))
         return Answer(best, min(bound, best.cost))
+
+    def _known(self, limit: int) -> Answer | None:
+        """Returns what is the best at a larger budget too, if that is known and fits."""
+        fits = (answer for most, answer in self._best if answer.solution.weight <= limit <= most)
+        return next(fits, None)
 
     def _corners(self, limit: int) -> tuple[Solution, Solution, int]:
         """Returns the corners of the hull around a budget, and what any solution within the budget costs at least."""

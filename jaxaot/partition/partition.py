@@ -384,7 +384,10 @@ class Cutter:
         """
         limit, spread = fit.bytes, self.joint.spread
         fit = dataclasses.replace(fit, bytes=spread.of_all(limit))
-        tried = [self._fastest_fitting(fit), self._lean._fastest_fitting(fit)]
+        tried = [self._fastest_fitting(fit)]
+        first, peak = tried[0]
+        seconds = first.plan.recompute_seconds if peak <= fit.bytes else None
+        tried.append(self._lean._fastest_fitting(fit, seconds))
         found = [parts for parts, peak in tried if peak <= fit.bytes]
         if found:
             return min(found, key=lambda parts: parts.plan.recompute_seconds or 0.0)
@@ -398,11 +401,15 @@ class Cutter:
             f"`memory_budget='fit:{least}B'` or more, or make the batch smaller."
         )
 
-    def _fastest_fitting(self, fit: Fit) -> tuple[Partition, int]:
+    def _fastest_fitting(self, fit: Fit, known: float | None = None) -> tuple[Partition, int]:
         """Returns the fastest partition found that fits, or else the leanest found, and its memory.
 
         The peak need not fall with what is saved, because recomputed values take memory too: so corners are tried from
         the fastest on, and then budgets between the first that fits and the one before.
+
+        Args:
+          fit: The limit.
+          known: How long another one recomputes that fits, in seconds: no slower one is looked for; None for none.
         """
         corners = self.budgets.corners()[::-1]
         tried = None
@@ -420,8 +427,9 @@ class Cutter:
         if least > fit.bytes:
             return leanest
         low, high = found.plan.extra_bytes, found.plan.extra_bytes if tried is None else tried.weight
+        least_seconds = 0.0 if tried is None else tried.cost / 1e12  # of all that lies in between
         for _ in range(_TRIALS_TO_FIT):
-            if high - low <= max(1, low // 200):
+            if high - low <= max(1, low // 200) or (known is not None and least_seconds >= known):
                 break
             middle = (low + high) // 2
             trial = self.within(middle)
@@ -429,7 +437,7 @@ class Cutter:
             if peak <= fit.bytes:
                 found, low, least = trial, middle, peak
             else:
-                high = middle
+                high, least_seconds = middle, trial.plan.least_seconds or 0.0
         return found, least
 
     def _split(self, variant: Variant, solution: Solution, label: str) -> Partition:

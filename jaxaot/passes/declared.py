@@ -65,6 +65,7 @@ class Pass:
       needs: The names of others without which it does nothing.
       keeps_axes: Whether it neither cuts, joins nor orders anew axes along which values may be divided over devices, so
         that it is sound for a graph of several; the others are for what one device computes.
+      looks_for: The names of primitives one of which is in each graph that it changes; None if that is not known.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Pass:
     is_exact: bool = True
     needs: tuple[str, ...] = ()
     keeps_axes: bool = False
+    looks_for: frozenset[str] | None = None
 
     def runs_by_default(self, on: On, platform: str) -> bool:
         """Returns whether it runs on such graphs without being named."""

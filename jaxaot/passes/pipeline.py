@@ -33,6 +33,8 @@ _declared: list[Pass] = []
 _passes: dict[str, Rewrite] = {}
 _own: list[Rewrite] = []
 """The functions that users did not register."""
+_looks_for: dict[Rewrite, frozenset[str]] = {}
+"""The primitives that they look for; a graph without them is not given to them, and their modules are not loaded."""
 
 
 def declare(*passes: Pass) -> None:
@@ -42,6 +44,8 @@ def declare(*passes: Pass) -> None:
         if added.function is not None:
             _passes[added.name] = added.function
             _own.append(added.function)
+            if added.looks_for is not None:
+                _looks_for[added.function] = added.looks_for
 
 
 declare(
@@ -190,9 +194,15 @@ def run_passes(
         done = tuple(f"{r.name}: {r.n_before} → {r.n_after} equations" for r in results[n_before:])
         return dataclasses.replace(after, passed=(*graph.passed, *done))
     jaxpr: Any = graph
+    held: set[str] | None = None  # the primitives in it, once they are asked for
     for name in names:
         function, label = (_lookup(name), name) if isinstance(name, str) else (name, getattr(name, "__name__", "pass"))
         start = time.perf_counter()
+        wanted = _looks_for.get(function)
+        if wanted is not None:
+            held = {eqn.primitive.name for eqn in jaxpr.jaxpr.eqns} if held is None else held
+            if wanted.isdisjoint(held):
+                function = _unchanged
         run = functools.partial(_run, label, function, jaxpr, check)
         result = attempt(f"The pass `{label}`", run, jaxpr, check) if any(function is own for own in _own) else run()
         seconds = time.perf_counter() - start
@@ -200,7 +210,12 @@ def run_passes(
         _log.debug("%s", done)
         if record is not None:
             record.append(done)
+        held = held if result is jaxpr else None
         jaxpr = result
+    return jaxpr
+
+
+def _unchanged(jaxpr: Any) -> Any:
     return jaxpr
 
 

@@ -28,42 +28,49 @@ KEEP_FREED_MEMORY = "keep_freed_memory"
 _function = functools.cache(FromModule)  # one that runs twice is one function
 
 
-def _pass(place: str, on: On = On.LOWERED, **declared: Any) -> Pass:
+def _pass(place: str, on: On = On.LOWERED, looks_for: str = "", **declared: Any) -> Pass:
     """Returns the pass of a module of this room, which has its name: it is loaded when the pass first runs."""
-    return Pass(place.rpartition(".")[2], _function(f"{__package__}.{place}"), on, ("cpu",), **declared)
+    function, wanted = _function(f"{__package__}.{place}"), frozenset(looks_for.split()) or None
+    return Pass(place.rpartition(".")[2], function, on, ("cpu",), looks_for=wanted, **declared)
 
 
 def _switch(name: str, on: On, **declared: Any) -> Pass:
     return Pass(name, None, on, ("cpu",), **declared)
 
 
+_WINDOWS = "reduce_window reduce_window_sum reduce_window_max reduce_window_min"
+
+
 declare(
     _switch(SHARDS, On.WHOLE, is_exact=False),
-    _pass("kernels.open_loops", keeps_axes=True),  # so that the others see what XLA gets
+    # so that the others see what XLA gets
+    _pass("kernels.open_loops", looks_for="scan", keeps_axes=True),
     _pass("kernels.lowered_cse", keeps_axes=True),
     # again: graphs of `ja.jit` come with their gradients
     Pass("drop_zero_sums", drop_zero_sums, On.LOWERED, ("cpu",), is_exact=False, keeps_axes=True),
     _pass("kernels.drop_axes"),
-    _pass("kernels.select_scatters", is_exact=False, keeps_axes=True),
-    _pass("kernels.unroll_windows", is_exact=False),
-    _pass("kernels.sort_integers", keeps_axes=True),
-    _pass("kernels.reduce_angles", is_exact=False, keeps_axes=True),
+    _pass("kernels.select_scatters", looks_for="scatter scatter-add scatter_add", is_exact=False, keeps_axes=True),
+    _pass("kernels.unroll_windows", is_exact=False, looks_for=f"{_WINDOWS} select_and_scatter_add"),
+    _pass("kernels.sort_integers", keeps_axes=True, looks_for="sort"),
+    _pass("kernels.reduce_angles", is_exact=False, keeps_axes=True, looks_for="sin cos tan"),
     # fewer kinds of convolutions, and more products, for those that follow
-    _pass("convolutions.sum_depthwise", is_exact=False),
-    _pass("convolutions.split_groups", is_exact=False),
-    _pass("convolutions.unfold_volumes", is_exact=False),
-    _pass("convolutions.multiply_convolutions", is_exact=False),
-    _pass("convolutions.pad_images"),
-    _pass("products.fold_transposes"),
-    _pass("attention.divide_late", is_exact=False, keeps_axes=True),
-    _pass("attention.skip_masked", is_exact=False),  # in blocks, of what late division left
-    _pass("products.spread", On.LOWERED & ~On.SHARD, is_exact=False),  # one core has nothing to divide
+    _pass("convolutions.sum_depthwise", is_exact=False, looks_for="conv_general_dilated"),
+    _pass("convolutions.split_groups", is_exact=False, looks_for="conv_general_dilated"),
+    _pass("convolutions.unfold_volumes", is_exact=False, looks_for="conv_general_dilated"),
+    _pass("convolutions.multiply_convolutions", is_exact=False, looks_for="conv_general_dilated"),
+    _pass("convolutions.pad_images", looks_for="conv_general_dilated"),
+    _pass("products.fold_transposes", looks_for="transpose"),
+    _pass("attention.divide_late", is_exact=False, keeps_axes=True, looks_for="dot_general"),
+    # in blocks, of what late division left
+    _pass("attention.skip_masked", looks_for="select_n and or", is_exact=False),
+    # one core has nothing to divide
+    _pass("products.spread", On.LOWERED & ~On.SHARD, looks_for="dot_general", is_exact=False),
     _pass("kernels.drop_axes"),  # again: parts may have one element along an axis
-    _pass("products.flatten_dots"),
-    _pass("products.order_operands"),
-    _pass("kernels.unroll_threefry", keeps_axes=True),
+    _pass("products.flatten_dots", looks_for="dot_general"),
+    _pass("products.order_operands", looks_for="dot_general"),
+    _pass("kernels.unroll_threefry", keeps_axes=True, looks_for="random_bits"),
     # barriers, before and behind what the others rewrite
-    _pass("kernels.hide_constants", keeps_axes=True),
+    _pass("kernels.hide_constants", keeps_axes=True, looks_for=f"{_WINDOWS} cumsum cumprod cummax cummin cumlogsumexp"),
     _pass("kernels.hold", keeps_axes=True),
     _switch(EIGEN_CONVOLUTIONS, On.LOWERED & ~On.SHARD),  # of the convolutions that are left
     _switch(SUBPROGRAMS, On.WHOLE | On.SHARD),

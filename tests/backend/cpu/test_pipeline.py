@@ -4,13 +4,25 @@ import importlib
 import pathlib
 import re
 
+import jax
+import jax.numpy as jnp
 import pytest
 
 import jaxaot as ja
 from jaxaot.backend import cpu
+from jaxaot.backend.cpu.machine import using
 from jaxaot.backend.cpu.pipeline import KEEP_FREED_MEMORY, SHARDS, SUBPROGRAMS
-from jaxaot.passes.declared import On, Pass, chosen
-from jaxaot.passes.pipeline import declared_passes, default_passes, joint_passes, lowered_passes, passes_on
+from jaxaot.ir.rewrite import inline
+from jaxaot.passes.declared import FromModule, On, Pass, chosen
+from jaxaot.passes.pipeline import (
+    declared_passes,
+    default_passes,
+    joint_passes,
+    lowered_passes,
+    passes_on,
+    run_passes,
+    without_switches,
+)
 from tests.cases import each
 from tests.declared import IN_ORDER
 
@@ -99,3 +111,36 @@ def test_one_pass_is_left_out(left_out):
 def test_all_defaults_by_name_are_the_defaults():
     assert lowered_passes(default_passes(), "cpu") == lowered_passes(None, "cpu")
     assert joint_passes(default_passes()) == joint_passes(None)
+
+
+GRAPHS = [
+    (lambda x: jnp.tanh(x).sum(0), 1),
+    (lambda x, y: jax.nn.softmax(x @ y) @ y, 2),
+    (lambda x: jnp.sort(jnp.sin(x), 0), 1),
+    (lambda x: jnp.where(jnp.cumsum(x, 0) > 1, x.T, 0.0), 1),
+    (lambda x: x.at[jnp.arange(8), 0].add(1.0), 1),
+    (lambda x, y: jax.lax.conv_general_dilated(x[None, None], y[None, None], (1, 1), "SAME"), 2),
+    (lambda x: jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (2, 2), (2, 2), "VALID"), 1),
+    (lambda x: x + jax.random.uniform(jax.random.key(0), (8, 8)), 1),
+    (lambda x: jax.lax.scan(lambda c, row: (c + row, c), x[0], x)[1], 1),
+]
+
+
+def test_a_graph_without_what_a_pass_looks_for_is_left_as_it_is():
+    graphs = [inline(jax.make_jaxpr(fn)(*[jnp.ones((8, 8))] * n), also_custom=True) for fn, n in GRAPHS]
+    looked_for = {name for declared in DECLARED.values() for name in declared.looks_for or ()}
+    shown = lambda graph: [(eqn.primitive, [var.aval for var in eqn.outvars]) for eqn in graph.jaxpr.eqns]
+    with using(**dict.fromkeys(("cached_bytes", "min_quotients", "min_selected_bytes", "min_angles"), 0)):
+        for declared in DECLARED.values():
+            for graph in graphs if declared.looks_for else ():
+                if declared.looks_for.isdisjoint(eqn.primitive.name for eqn in graph.jaxpr.eqns):
+                    assert shown(declared.function(graph)) == shown(graph), declared.name
+    assert looked_for & {eqn.primitive.name for graph in graphs for eqn in graph.jaxpr.eqns} >= {"sort", "dot_general"}
+
+
+def test_a_pass_is_not_called_without_what_it_looks_for(monkeypatch):
+    called = []
+    monkeypatch.setattr(FromModule, "__call__", lambda self, closed: called.append(self.__name__) or closed)
+    graph = jax.make_jaxpr(lambda x: jnp.tanh(x).sum())(jnp.ones(4))
+    run_passes(graph, without_switches(default_passes("cpu")))
+    assert "hold" in called and not {"sort_integers", "flatten_dots", "pad_images"} & set(called)

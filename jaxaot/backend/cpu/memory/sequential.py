@@ -8,6 +8,7 @@ from __future__ import annotations
 import concurrent.futures
 import os
 import sys
+import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -270,10 +271,17 @@ def pays_to_cut(closed: ClosedJaxpr) -> bool:
     return graph_flops(closed) <= machine().max_flops_per_kept_byte * _held_bytes(closed)
 
 
+_known_held: weakref.WeakKeyDictionary[Any, dict[int, int]] = weakref.WeakKeyDictionary()
+"""By graph and limit; several questions about a graph are answered by it."""
+
+
 def _held_bytes(closed: ClosedJaxpr, limit: int = sys.maxsize) -> int:
     """Returns the estimate for one program; values above the limit do not count."""
-    estimate = lambda: temporary_bytes(closed.jaxpr.eqns, set(), limit=limit, delayed=False)
-    return attempt("The estimate of temporaries", estimate, 0 if limit < sys.maxsize else sys.maxsize)
+    known = _known_held.setdefault(closed.jaxpr, {})
+    if limit not in known:
+        estimate = lambda: temporary_bytes(closed.jaxpr.eqns, set(), limit=limit, delayed=False)
+        known[limit] = attempt("The estimate of temporaries", estimate, 0 if limit < sys.maxsize else sys.maxsize)
+    return known[limit]
 
 
 def _delayed(closed: Any) -> Any:
