@@ -26,7 +26,7 @@ def check_forward_mode(closed: ClosedJaxpr) -> None:
             if eqn.primitive.name == _PUSHED:
                 name = getattr(eqn.params["bwd"], "__name__", "")
                 if name.endswith("Backward"):
-                    raise jvp_missing(name.removesuffix("Backward"))
+                    raise jvp_missing(name.removesuffix("Backward").removesuffix("Generated"))
                 raise DualTensorError(
                     f"Forward mode reached a `jax.custom_vjp`, whose backward is `{name}`: it has no tangents. Define "
                     "the function by `jax.custom_jvp`, which serves both modes."
