@@ -18,7 +18,7 @@ from jaxaot._typing import Array
 from jaxaot._util import collector
 from jaxaot.backend.cpu.batch.sharded import ShardedExecutable
 from jaxaot.backend.cpu.counts import costs_of
-from jaxaot.backend.cpu.memory.sequential import SequentialExecutable
+from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, places_of
 from jaxaot.backend.cpu.options import without_options_inside
 from jaxaot.backend.cpu.run import How, Way
 from jaxaot.backend.cpu.tune import Tuned, repaired
@@ -84,6 +84,7 @@ class Executable:
         self._made_under, self._is_exact = settings, settings.exact_rounding
         self.cache_events: list[CacheEvent] = []
         self._run: Callable[..., list[Array]] | None = None
+        self._places: Sequence[Any] = ()  # of the inputs, once they are known
         self.call: Callable[..., list[Array]]
         if self._passes:  # at the first call, because of several executables some are never called
             self.call = without_options_inside(self._call_tuned, self._inside)
@@ -132,7 +133,9 @@ class Executable:
         """The subprograms of the graph, if it may become several executables; compiled when first read."""
         if self.way.how is not How.SUBPROGRAMS:
             return None
-        return self.way.sequential(self.donated, self.name, self._given_options, self._refuse_other_settings)
+        return self.way.sequential(
+            self.donated, self.name, self._given_options, self._refuse_other_settings, self._places
+        )
 
     @cached_property
     def _jitted(self) -> Any:
@@ -189,6 +192,7 @@ class Executable:
             return self._jitted
         if self.sharded is not None:
             return self.sharded.compiled(self.donated, self.name, self._given_options, self._refuse_other_settings)
+        self._places = places_of(args)
         return self._jitted if self.sequential is None else self.sequential.call
 
     def __call__(self, *args: Array) -> list[Array]:

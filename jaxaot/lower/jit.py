@@ -17,7 +17,7 @@ import functools
 import operator
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 import jax
@@ -30,7 +30,7 @@ from jaxaot._logs import logger_of
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._unpicklable import name_in_module
 from jaxaot._util import KeptWith, collector, frozen, look_like, referable, shown, signature_of
-from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
+from jaxaot.backend.cpu.memory.sequential import is_free_of_effects, places_of
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
 from jaxaot.backend.cpu.run import How, Way
 from jaxaot.ir.rewrite import inline
@@ -329,7 +329,7 @@ class _Version:
         """Carries out a call whose graph needs another way, and others like it from now on."""
         call = self._described(args, kwargs)
         with collector.waits():
-            run = self._own_calls[call.key()] = self._own_call(found)
+            run = self._own_calls[call.key()] = self._own_call(found, call.leaves)
         self._go = self._run_own_calls
         if not self._settings.check_executables:
             self.run = self._go
@@ -456,13 +456,13 @@ class _Version:
         avals = [leaf.aval if isinstance(leaf, jax.Array) else jax.typeof(leaf) for leaf in leaves]
         return _Described(leaves, avals, (tuple(moving), tree, tuple(static.items()), jax_settings()))
 
-    def _own_call(self, found: _Found) -> Callable[[list[Any]], Any]:
-        """Returns the function that runs the subprograms or the shards of a graph for the arrays of a call."""
+    def _own_call(self, found: _Found, leaves: Sequence[Any]) -> Callable[[list[Any]], Any]:
+        """Returns the function that runs the subprograms or the shards of a graph for arrays like those of a call."""
         way, out_tree, donated = found
         options = self._compiler_options
         name = getattr(self._fn, "__name__", "fn")
         call = (
-            way.sequential(donated, name, options).call
+            way.sequential(donated, name, options, places=places_of(leaves)).call
             if way.sharded is None
             else way.sharded.compiled(donated, name, options)
         )

@@ -83,14 +83,16 @@ class Way:
         name: str,
         compiler_options: Mapping[str, Any] | None,
         before_tracing: Callable[[], None] = lambda: None,
+        places: Sequence[Any] = (),
     ) -> SequentialExecutable:
         """Returns the subprograms of the graph, which XLA begins to compile. Arguments: see `SequentialExecutable`."""
         tuned = self.tuned
         options = tuned.compiler_options(compiler_options)
         limit, keeps_freed_memory = tuned.limit_bytes, tuned.keeps_freed_memory
         return SequentialExecutable(
-            tuned.jaxpr, donated, name, options, before_tracing, limit=limit, keeps_freed_memory=keeps_freed_memory
-        )
+            tuned.jaxpr, donated, name, options, before_tracing, limit=limit, keeps_freed_memory=keeps_freed_memory,
+            places=places,
+        )  # fmt: skip
 
     def explain(self) -> list[str]:
         """Returns in lines what passes did, and how the graph is run."""

@@ -320,11 +320,14 @@ class _RecordedSubprograms(Way):
         super().__init__(way.how, way.graph, lambda: way.tuned)
         self._name, self._keep = name, keep
 
-    def sequential(self, donated: Sequence[int], name: str, compiler_options: Any, before_tracing: Any = lambda: None):
+    def sequential(
+        self, donated: Sequence[int], name: str, compiler_options: Any, before_tracing: Any = lambda: None,
+        places: Sequence[Any] = (),
+    ) -> SequentialExecutable:  # fmt: skip
         tuned, blobs = self.tuned, Blobs(self._name)
         made = SequentialExecutable(
             tuned.jaxpr, donated, name, tuned.compiler_options(compiler_options), before_tracing,
-            limit=tuned.limit_bytes, keeps_freed_memory=tuned.keeps_freed_memory, through=blobs.through,
+            limit=tuned.limit_bytes, keeps_freed_memory=tuned.keeps_freed_memory, through=blobs.through, places=places,
         )  # fmt: skip
         self._keep({"how": self.how.name, **_flags(tuned), **_schedule_text(made, blobs)}, blobs.found)
         return made
@@ -412,10 +415,13 @@ class _FoundSubprograms(Way):
         super().__init__(How.SUBPROGRAMS, graph, lambda: choose().tuned)
         self._manifest, self._schedule = manifest, schedule
 
-    def sequential(self, donated: Sequence[int], name: str, compiler_options: Any, before_tracing: Any = lambda: None):
+    def sequential(
+        self, donated: Sequence[int], name: str, compiler_options: Any, before_tracing: Any = lambda: None,
+        places: Sequence[Any] = (),
+    ) -> SequentialExecutable:  # fmt: skip
         return SequentialExecutable(
             None, donated, name, _options(self._manifest, compiler_options), before_tracing, limit=None,
-            keeps_freed_memory=self._manifest["keeps_freed_memory"], schedule=self._schedule,
+            keeps_freed_memory=self._manifest["keeps_freed_memory"], schedule=self._schedule, places=places,
         )  # fmt: skip
 
     def explain(self) -> list[str]:

@@ -86,6 +86,7 @@ class SequentialExecutable:
         is_ahead: bool = False,
         schedule: Schedule | None = None,
         through: Callable[[ClosedJaxpr], ClosedJaxpr] = lambda graph: graph,
+        places: Sequence[Any] = (),
     ):
         """Cuts a graph where shapes say that it is needed, and has XLA begin to compile it.
 
@@ -101,8 +102,9 @@ class SequentialExecutable:
           is_ahead: Whether subprograms run as they were compiled, in any thread, whatever the settings of JAX there.
           schedule: The subprograms, if they are known; they are run as they are.
           through: Takes the graph of a subprogram, as it would be compiled, to the one that is.
+          places: Where the inputs lie, see `places_of`; left out if that is not known.
         """
-        self._donated = donated
+        self._donated, self._places = donated, places
         self._options = keeping_barriers(compiler_options)
         self._name, self._before_tracing = name, before_tracing
         self._most = sys.maxsize if limit is None else limit
@@ -188,7 +190,7 @@ class SequentialExecutable:
         """Returns the subprograms and their functions, of which XLA begins to compile the new ones."""
         schedule = self._known or plan_schedule(self._closed, self._groups, self._donated)
         runs = [self._jit(k, subprogram) for k, subprogram in enumerate(schedule.subprograms)]
-        _compile(runs, schedule, self._compiling)
+        _compile(runs, schedule, self._compiling, self._places)
         return schedule, runs
 
     def _jit(self, k: int, subprogram: Subprogram) -> Any:
@@ -221,20 +223,40 @@ class SequentialExecutable:
         return dict(found)
 
 
-def _compile(runs: Sequence[Any], schedule: Schedule, compiling: dict[Any, concurrent.futures.Future[Any]]) -> None:
+def places_of(args: Sequence[Any]) -> tuple[Any, ...]:
+    """Returns the shardings of arrays that were put on one device; None for those that JAX may still move.
+
+    A jitted function has another program for each of the two.
+    """
+    is_put = lambda x: isinstance(x, jax.Array) and x.committed and len(x.sharding.device_set) == 1
+    return tuple(x.sharding if is_put(x) else None for x in args)
+
+
+def _compile(
+    runs: Sequence[Any],
+    schedule: Schedule,
+    compiling: dict[Any, concurrent.futures.Future[Any]],
+    places: Sequence[Any],
+) -> None:
     """Has XLA begin to compile subprograms, those but the known ones, each as soon as it is lowered.
 
     Args:
       runs: The jitted functions that subprograms are.
       schedule: The subprograms.
       compiling: What is known; what is begun is added.
+      places: Where the inputs of the graph lie.
     """
     pool = concurrent.futures.ThreadPoolExecutor()  # XLA compiles without holding Python's lock
+    lies_at, n_values = dict(enumerate(places)), schedule.n_inputs
     for run, subprogram in zip(runs, schedule.subprograms, strict=True):
+        given = [lies_at.get(i) for i in subprogram.reads]
         if run not in compiling:
-            avals = subprogram.jaxpr.in_avals
-            specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
+            typed = zip(subprogram.jaxpr.in_avals, given, strict=True)
+            specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type, sharding=at) for a, at in typed]
             compiling[run] = pool.submit(run.lower(*specs).compile)
+        there = next((at for at in given if at is not None), None)  # what is computed of them lies there too
+        for _ in subprogram.jaxpr.out_avals:
+            lies_at[n_values], n_values = there, n_values + 1
     pool.shutdown(wait=False)
 
 

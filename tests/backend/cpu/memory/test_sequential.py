@@ -295,6 +295,24 @@ def test_each_kind_of_call_has_programs_of_its_own():
     assert_agree(scaled(copies(), X), want(WEIGHTS, X))
 
 
+def test_arrays_that_were_put_on_a_device_have_as_many_programs():
+    def n_lowered(*args):
+        lowered = []
+        listen = lambda event, *_, **__: lowered.append(event) if "jaxpr_to_mlir" in event else None
+        jax.monitoring.register_event_duration_secs_listener(listen)
+        try:
+            results = ja.jit(lambda weights, x: step(weights, x))(*args)
+        finally:
+            jax.monitoring.unregister_event_duration_listener(listen)
+        return len(lowered), results
+
+    put = jax.device_put((WEIGHTS, X), jax.devices()[0])
+    (n, want), (n_put, got) = n_lowered(WEIGHTS, X), n_lowered(*put)
+    assert n_put == n >= 2
+    assert all(x.committed for x in jax.tree.leaves(got))
+    assert_agree(got, want)
+
+
 def test_the_settings_in_force_choose():
     run = ja.jit(step)
     with ja.config(passes=()):
