@@ -43,6 +43,9 @@ from jaxaot.tracer.hooks import trace_hooks
 
 _log = logger_of("partition")
 
+_MAX_BUDGETS = 32
+"""A graph is kept as it is cut at so many budgets; the program that fits a limit is searched by way of several."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Cut:
@@ -203,6 +206,9 @@ class RematCall:
         if memory_budget not in self._at:
             made = RematCall(self.graph, self.policy, memory_budget, self.settings, self.hooks, self.waits)
             self._at[memory_budget], made._at = made, self._at
+            if len(self._at) > _MAX_BUDGETS:
+                self._at.pop(next(iter(self._at)), None)
+            return made
         return self._at[memory_budget]
 
     def __call__(self, *args: object) -> list[Any]:
