@@ -14,9 +14,10 @@ from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchErro
 from jaxaot.facade.dispatch import call, call_out
 from jaxaot.facade.history import History
 from jaxaot.facade.indexing import getitem
+from jaxaot.facade.no_value import HOW_MANY
 from jaxaot.facade.nodes import UnderivedNode
 from jaxaot.facade.nonzero import Distinct, asked, distinct, true_places
-from jaxaot.facade.subclass import asks_classes
+from jaxaot.facade.subclass import SUBCLASSES, asks_classes, holds_subclass
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.promotion import default_float, default_int, is_bool, is_complex, is_inexact, is_integral
@@ -36,11 +37,22 @@ def _stored(result: Tensor, out: Tensor | None) -> Tensor:
 @asks_classes
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """Returns where elements are not zero: (n, dims), or a tensor for each dim if `as_tuple`."""
-    flat = input.reshape(1) if input.ndim == 0 else input
-    places = true_places(flat.detach(), "`nonzero` (how many elements there are)")
+    places = _places_of(input, "nonzero")
     if as_tuple:
         return tuple(_indices(place) for place in places)
     return _stored(_indices(jnp.stack(places, axis=1)[:, : input.ndim]), out)
+
+
+def where_true(condition: Tensor) -> tuple[Tensor, ...]:
+    """Returns where elements are not zero, a tensor for each dim: `where` of a condition alone."""
+    if SUBCLASSES and holds_subclass((condition,)):
+        return nonzero(condition, as_tuple=True)  # it is the op that subclasses are asked for
+    return tuple(_indices(place) for place in _places_of(condition, "where"))
+
+
+def _places_of(input: Tensor, who: str) -> tuple[Any, ...]:
+    flat = input.reshape(1) if input.ndim == 0 else input
+    return true_places(flat.detach(), f"`{who}` {HOW_MANY}")
 
 
 def argwhere(input: Tensor) -> Tensor:
@@ -112,7 +124,7 @@ def _checked_axis(name: str, input: Tensor, dim: int | None) -> int | None:
 
 
 def _comparable(name: str, input: Tensor) -> np.ndarray:
-    values = np.asarray(input._concrete(f"`{name}` (how many elements there are)"))
+    values = np.asarray(input._concrete(f"`{name}` {HOW_MANY}"))
     return values if values.dtype.kind in "biuf" else values.astype(np.float32)  # numpy sorts no bfloat16
 
 
@@ -172,7 +184,7 @@ def repeat_interleave(
         if total is not None and total < 0:
             raise ArgumentError("repeats can not be negative")
     if output_size is None:
-        counts = repeats._concrete("`repeat_interleave` without `output_size` (how many elements there are)")
+        counts = repeats._concrete(f"`repeat_interleave` without `output_size` {HOW_MANY}")
         if (np.asarray(counts) < 0).any():
             raise ArgumentError("repeats can not be negative")
         output_size = int(counts.sum()) * times

@@ -8,6 +8,9 @@ from jaxaot._jax import varies_in_vmap
 from jaxaot.errors import ConcretizationError
 from jaxaot.facade.source_line import user_line
 
+HOW_MANY = "(how many elements there are)"
+"""What an op needs that makes a result of as many elements as values say."""
+
 _MAPPED = {
     "`.item()`": "It looks like you're calling .item() on a Tensor. ",
     "A Python `if`, `while` or `bool()`": "It looks like you're attempting data-dependent control flow on a Tensor. ",
@@ -24,9 +27,13 @@ def no_value(what: str, size: Sequence[int], symbol: object, instead: str) -> Co
       instead: What to write in place of it, first of all.
     """
     if varies_in_vmap(symbol):
+        said = _MAPPED.get(what, "")
+        if what.endswith(HOW_MANY):
+            said = "vmap does not support operators that can output dynamic shape. "
+            said += f"Attempted to vmap over aten::{what.split('`')[1]}. "
         return ConcretizationError(
             f"vmap: {what} needs the value of a tensor of shape {list(size)} that is another one at each index, so "
-            f"there is none for Python.\n\n    {user_line()}\n\n{instead}{_MAPPED.get(what, '')}Compute with tensors:"
+            f"there is none for Python.\n\n    {user_line()}\n\n{instead}{said}Compute with tensors:"
             "\n\n    y = ja.where(x > 0, a, b)"
             "\n    y = ja.cond(x.sum() > 0, true_fn, false_fn, (x,))"
             "\n\nor call the function for one index after the other:"

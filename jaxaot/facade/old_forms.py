@@ -13,7 +13,7 @@ from jaxaot._typing import DTypeLike
 from jaxaot.errors import AutogradError, TensorTypeError
 from jaxaot.facade import metadata
 from jaxaot.facade.create import as_dtype, tensor
-from jaxaot.facade.data_dependent import nonzero
+from jaxaot.facade.data_dependent import where_true
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.kernels import DTYPE_NAMES, dtype_name
 from jaxaot.facade.signatures import with_parameters
@@ -152,7 +152,7 @@ def where_or_places(function: Callable[..., Any]) -> Callable[..., Any]:
     def where(condition: Tensor, *both: Any, **kwargs: Any) -> Any:
         if both or kwargs:
             return function(condition, *both, **kwargs)
-        return nonzero(condition, as_tuple=True)
+        return where_true(condition)
 
     return with_parameters(where, function)
 

@@ -415,3 +415,22 @@ def test_second_derivatives_of_what_has_the_slope_of_another_formula(name):
     wanted = ja.autograd.functional.hessian(loss, x)
     assert found.abs().sum() > 0
     assert found.numpy() == pytest.approx(wanted.numpy(), rel=1e-4, abs=1e-4)
+
+
+def test_the_tape_runs_inside_of_transformations():
+    x = ja.tensor([0.5, 1.0, 2.0])
+
+    def slope(x):
+        x.requires_grad_()
+        (g,) = ja.autograd.grad((x**3).sum(), x, create_graph=True)
+        return g
+
+    def kept(x):
+        w = x.detach().requires_grad_()
+        (w**3).sum().backward()
+        return w.grad
+
+    wanted = (3 * x**2).tolist()
+    assert ja.func.vmap(slope)(x).tolist() == ja.func.vmap(kept)(x).tolist() == wanted
+    assert ja.func.grad(lambda x: slope(x).sum())(x).tolist() == (6 * x).tolist()
+    assert not x.requires_grad
