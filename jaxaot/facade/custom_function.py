@@ -83,6 +83,7 @@ class FunctionCtx:
 
         Raises:
           BackwardTwiceError: If they were freed by an earlier backward.
+          AutogradError: If they were computed again for this backward, which read them already.
         """
         if self._pushing is not None:
             refill = self._refill_forward
@@ -91,7 +92,7 @@ class FunctionCtx:
             return self._pushing if refill is None else tuple(refill.filled(self._pushing))
         if self._saved is None:
             return ()
-        saved = self._saved.tensors()
+        saved = self._saved.once()
         return saved if self._refill is None else tuple(self._refill.filled(saved))
 
     @property

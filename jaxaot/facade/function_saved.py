@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
-from jaxaot.errors import BackwardTwiceError
+from jaxaot.errors import AutogradError, BackwardTwiceError
 from jaxaot.facade.counter import counter_of
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import materialize
@@ -104,6 +104,7 @@ class FunctionSaved:
         self.n_saved = len(ctx._to_save)
         self.dual: Any = (None, ())
         self.held: Any = []
+        self._read_in: weakref.ref[Any] | None = None  # the backward that had what was dropped computed again
         for tensor in (*ctx._to_save, *(ctx._for_forward if state.trace is not None else ())):
             output = (
                 place_of(tensor, outputs) if place_of(tensor, inputs) is None or is_in(tensor, ctx._dirty) else None
@@ -127,6 +128,25 @@ class FunctionSaved:
         if not state.saves_plainly:
             self._versions.append(noted(tensor, is_result, self._node()))
         return value
+
+    def once(self) -> tuple[Tensor | None, ...]:
+        """Returns `tensors()`; what was computed again for them is not kept, so that it lives while it is used.
+
+        Raises:
+          AutogradError: If that was done for the backward in progress already.
+        """
+        stand_in, running = self.held, state.backward_pass
+        if stand_in is None or type(stand_in) is list or running is None:
+            return self.tensors()
+        if self._read_in is not None and self._read_in() is running:
+            raise AutogradError(
+                "Unpack is being triggered for a tensor that was already unpacked once: in a function that "
+                "`ja.checkpoint` runs, `ctx.saved_tensors` is computed again for the backward and not kept. Read it "
+                "once: `x, y = ctx.saved_tensors`."
+            )
+        shown = self.tensors()
+        self.held, self._read_in = stand_in, weakref.ref(running)
+        return shown
 
     def tensors(self) -> tuple[Tensor | None, ...]:
         """Returns tensors that stand where the values came from, for `backward`; dual as these were."""

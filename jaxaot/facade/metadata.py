@@ -30,11 +30,11 @@ from jaxaot.facade.history import History
 from jaxaot.facade.signatures import with_parameters
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.subclass import is_wrapper, take_apart
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.tensor import UNRECORDED, Tensor
 from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.facade.typed_storage import TypedStorage
 from jaxaot.facade.typed_storage import storage as typed_storage
-from jaxaot.facade.write import check_no_inference, check_view_writable
+from jaxaot.facade.write import check_no_inference, check_view_writable, refuse_unrecorded
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.views.layout import (
@@ -53,6 +53,8 @@ def _check_leaf(tensor: Tensor) -> None:
     check_no_inference(tensor)
     history = tensor._history
     if state.grad_enabled and history is not None and history.requires_grad and history.node is None:
+        if tensor._creation in UNRECORDED:
+            refuse_unrecorded(tensor)
         kind = "a view of a leaf Variable" if tensor._chain else "a leaf Variable"
         raise LeafWriteError(
             f"{kind} that requires grad is being used in an in-place operation. Write inside `with ja.no_grad():`."

@@ -96,11 +96,11 @@ def tensor_repr(tensor: Tensor) -> str:
         body, notes = values, _dtype_notes(tensor.dtype, tensor.numel())
     else:
         body, notes = _parts(values, tensor.dtype)
-    if tensor.requires_grad:
+    if tensor._is_moved_unrecorded:
+        notes.append("grad_fn=<Invalid>")
+    elif tensor.requires_grad:
         node = tensor.grad_fn
         notes.append("requires_grad=True" if node is None else f"grad_fn={node!r}")
-    elif tensor._is_moved_unrecorded:
-        notes.append("grad_fn=<Invalid>")
     tangent = None if state.dual is None else state.dual.tangent(tensor)
     if tangent is not None:
         notes.append(f"tangent={tensor_repr(tangent)}")

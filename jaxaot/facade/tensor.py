@@ -478,14 +478,14 @@ class Tensor(Bound):
     def grad_fn(self) -> Node | None:
         """The node that produced this tensor; None for a leaf."""
         history = self._history
+        if (history is None or history.node is None) and self._is_moved_unrecorded:
+            raise AutogradError(
+                f"A view was created in {UNRECORDED[self._creation or '']} mode and its base or another view of its "
+                "base has been modified inplace with grad mode enabled. Given that this use case is ambiguous and "
+                "error-prone, it is forbidden. Make the view and write to its base both inside of the mode, or both "
+                "outside; or take `view.detach()`."
+            )
         if history is None or not history.requires_grad:
-            if self._is_moved_unrecorded:
-                raise AutogradError(
-                    f"A view was created in {UNRECORDED[self._creation or '']} mode and its base or another view of "
-                    "its base has been modified inplace with grad mode enabled. Given that this use case is ambiguous "
-                    "and error-prone, it is forbidden. Make the view and write to its base both inside of the mode, or "
-                    "both outside; or take `view.detach()`."
-                )
             return None
         return self._view_edge(history).node if self._chain else history.node
 
@@ -493,7 +493,7 @@ class Tensor(Bound):
     def _is_moved_unrecorded(self) -> bool:
         """Whether it is a view that is not recorded, and its memory was written since; its base requires grad."""
         base = self._base_tensor
-        if self._creation not in UNRECORDED or base is None or not base.requires_grad:
+        if self._creation not in UNRECORDED or self._chain or base is None or not base.requires_grad:
             return False
         return self._view_parent is not None and self._view_parent != self._version
 

@@ -102,6 +102,8 @@ def view_through(
     if not state.grad_enabled:
         # no gradient flows through a view made here: it has a history of its own
         view._creation, view._view_parent = UNRECORDED_IN[state.infers], counter_of(parent).n
+        if state.infers and trace is None and parent.requires_grad:
+            _lead_nowhere(view)
         return view
     view._creation = creation or parent._creation
     last = steps[-1]
@@ -122,6 +124,13 @@ def view_through(
         view._view_node = ViewNode(steps, parent._layout, parent._gradient_edge(), name)
         view._view_parent = (history.node, history.index)
     return view
+
+
+def _lead_nowhere(view: Tensor) -> None:
+    """Makes a view a leaf that requires grad, as its base does: what is computed of it does, and no one gets it."""
+    leaf = wrap(view._storage, view._layout, view._offset)
+    view._history = History(view._layout, view._offset, True)
+    view._history.leaf = lambda: leaf  # held here alone: the history of a leaf refers weakly to what lives elsewhere
 
 
 def detached(tensor: Tensor) -> Tensor:

@@ -65,13 +65,13 @@ def check_writable(target: Any, records: bool) -> None:
         return
     history = target._history
     if history is not None and history.requires_grad:
+        if history.node is None and target._creation in UNRECORDED:
+            refuse_unrecorded(target)
         if not target._chain and history.node is None:
             raise LeafWriteError(
                 "a leaf Variable that requires grad is being used in an in-place operation. Write inside "
                 "`with ja.no_grad():`, or out of place."
             )
-        if history.node is None and target._creation in UNRECORDED:
-            refuse_unrecorded(target)
         if history.node is None:
             raise LeafWriteError(
                 "a view of a leaf Variable that requires grad is being used in an in-place operation. Write inside "

@@ -33,10 +33,7 @@ class RemovableHandle:
 
     def __init__(self, hooks: Hooks, hook: Callable[..., Any]):
         if not callable(hook):
-            raise TensorTypeError(
-                f"A hook is a function, and {hook!r} is none. Write for instance "
-                "`x.register_hook(lambda grad: grad * 2)`."
-            )
+            raise _no_hook(hook)
         self._hooks = hooks
         self.id = next(hook_numbers)
         hooks[self.id] = hook
@@ -54,6 +51,32 @@ class RemovableHandle:
 
     def __exit__(self, *_: object) -> None:
         self.remove()
+
+
+def _no_hook(hook: object) -> TensorTypeError:
+    return TensorTypeError(
+        f"A hook is a function, and {hook!r} is none. Write for instance `x.register_hook(lambda grad: grad * 2)`."
+    )
+
+
+class _NoHook:
+    """What cannot be called, in the place of a hook of a node: PyTorch takes it, and refuses in the backward."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self, held: object):
+        self._held = held
+
+    def __call__(self, *_: object) -> None:
+        raise _no_hook(self._held)
+
+
+def node_hook(hook: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a hook of a node; where it is none, what says so once it is called.
+
+    A node that nothing calls may so hold any object, which lives as long as it does.
+    """
+    return hook if callable(hook) else _NoHook(hook)
 
 
 class NodeHooks:

@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jaxaot.tape.hooks import NodeHooks, RemovableHandle
+from jaxaot.tape.hooks import NodeHooks, RemovableHandle, node_hook
 from jaxaot.tape.modes import state
 
 next_number = itertools.count().__next__
@@ -170,11 +170,11 @@ class Node:
 
     def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls `hook(grad_outputs)` before the node runs; a tuple that it returns replaces them."""
-        return RemovableHandle(self._own_hooks().pre, hook)
+        return RemovableHandle(self._own_hooks().pre, node_hook(hook))
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls `hook(grad_inputs, grad_outputs)` after the node ran; a tuple that it returns replaces the first."""
-        return RemovableHandle(self._own_hooks().post, hook)
+        return RemovableHandle(self._own_hooks().post, node_hook(hook))
 
     def __repr__(self) -> str:
         return f"<{self._name}>"

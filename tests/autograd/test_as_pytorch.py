@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import importlib
 import warnings
+import weakref
 
 import pytest
 
@@ -702,6 +704,38 @@ def test_views_made_where_nothing_is_recorded(m, mode):
     with getattr(m, mode)():
         view = base.view_as(base)
     assert view.add_(1).grad_fn is None
+
+
+def test_a_view_made_in_inference_mode_is_a_leaf_whose_gradient_leads_nowhere(m):
+    base = m.ones(2, 2, requires_grad=True).clone()
+    with m.inference_mode():
+        view = base.view(-1)
+        assert view.view(4).requires_grad and not (view * 2).requires_grad and not base.detach().view(4).requires_grad
+    assert (view.requires_grad, view.is_leaf, view._is_view()) == (True, True, True) and not m.is_inference(view)
+    part = view[:2]
+    (view * view + part.sum()).sum().backward()
+    assert view.grad is None and part.requires_grad and not part.is_leaf
+    assert "requires_grad=True" in repr(view)
+    with pytest.raises(RuntimeError, match="requires grad"):
+        view.numpy()
+
+
+def test_a_node_takes_any_object_for_a_hook_and_its_backward_refuses(m):
+    class Kept:
+        pass
+
+    kept = Kept()
+    alive = weakref.ref(kept)
+    y = m.ones(2, requires_grad=True).clone()
+    y.grad_fn.register_hook(kept)
+    del kept
+    m.nn.functional.relu(y.view(2), inplace=True)
+    assert alive() is not None
+    with pytest.raises(TypeError, match="A hook is a function, and <.*Kept" if m is ja else "not callable"):
+        y.sum().backward()
+    del y
+    gc.collect()
+    assert alive() is None
 
 
 def test_several_views_of_one_function_have_one_node(m):

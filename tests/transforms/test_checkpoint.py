@@ -602,6 +602,38 @@ def test_a_sequence_in_segments():
             ja.checkpoint_sequential(layers, segments, right)
 
 
+def test_a_custom_function_reads_once_what_is_computed_again_for_it():
+    refused = []
+
+    class Cube(ja.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x * x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (square,) = ctx.saved_tensors
+            alive = weakref.ref(square)
+            try:
+                ctx.saved_tensors  # noqa: B018
+            except AutogradError as error:
+                refused.append(str(error))
+            gradient = 3 * square * gradient
+            del square
+            assert alive() is None
+            return gradient
+
+    x = ja.full((2,), 2.0).requires_grad_()
+    y = ja.checkpoint(lambda x: Cube.apply(x * 1), x)
+    for retains in (True, False):  # each backward computes it again
+        y.sum().backward(retain_graph=retains)
+    assert x.grad.tolist() == [24, 24]
+    assert len(refused) == 2 and "was already unpacked once" in refused[0] and "Read it once" in refused[0]
+    Cube.apply(x * 1).sum().backward()  # and what is kept is read as often as one likes
+    assert len(refused) == 2
+
+
 def test_switches_and_classes_of_pytorch():
     x = ja.ones(3, requires_grad=True)
     for enable in (True, False):
