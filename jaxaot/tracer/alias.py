@@ -14,7 +14,7 @@ from jaxaot._typing import PyTreeDef
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import backward_name
-from jaxaot.facade.nodes import ViewNode
+from jaxaot.facade.nodes import SeveralViewsNode, ViewNode
 from jaxaot.facade.numbers import SymbolicNumber
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
@@ -76,7 +76,7 @@ class Escapes:
     def view_names(self) -> dict[int, str]:
         """By the position among the tensors made, the names of the nodes of views that their last step does not say."""
         nodes = {i: tensor._view_node for i, tensor in enumerate(self.made) if tensor._chain}
-        own = {i: node.name() for i, node in nodes.items() if isinstance(node, ViewNode)}
+        own = {i: node.name() for i, node in nodes.items() if isinstance(node, (ViewNode, SeveralViewsNode))}
         return {i: name for i, name in own.items() if name != backward_name(type(self.made[i]._chain[-1]).__name__)}
 
 
