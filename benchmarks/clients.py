@@ -10,7 +10,7 @@ that is not known yet; what the libraries jit themselves was traced before, for 
 temporaries of the whole step as one program, as `memory_analysis` says; it is the same on every run. For a model with a
 loss there is a second table: loss and gradient by `ja.value_and_grad` under `ja.jit` at several budgets, beside plain
 `jax.value_and_grad` under `jax.jit`, with what the partitioner estimated of the minimum cut. What is known of a model
-is printed as soon as it is; `--markdown` prints the tables as docs/speed.md has them.
+is printed as soon as it is; `--markdown` prints the tables as a page has them.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from rich.table import Table
 from benchmarks.client_models import CLIENTS, Client
 from benchmarks.passes import without
 from benchmarks.runner import Result, Timing, arguments, machine, measure, seconds_text, show_machine, write_json
+from jaxaot.partition import fitting
 
 TITLE = "Models of other libraries"
 BASELINE = "jax.jit"
@@ -48,9 +49,9 @@ CUTS = ("model", "budget", "plain", "taken", "of plain", "estimated", "of taken"
 
 def taken_bytes(jitted: Any, *args: Any) -> int:
     """Returns what a jitted function takes for inputs, outputs and temporaries."""
-    memory = jitted.lower(*args).compile().memory_analysis()
-    total = memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes
-    return total - memory.alias_size_in_bytes
+    taken = fitting.taken_bytes(jitted.lower(*args).compile().memory_analysis())
+    assert taken is not None, "XLA says it on every platform that the benchmark runs on"
+    return taken
 
 
 def estimated_bytes(graph: Any) -> int | None:

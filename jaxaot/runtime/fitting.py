@@ -63,11 +63,11 @@ def peak_bytes(program: Program) -> int | None:
     forward, backward = program.executables["forward"], program.executables.get("backward")
     if not hasattr(forward, "memory_analysis"):
         return None
+    is_spread = any(sharding is not None for sharding in program.traced.shardings)
     if program.partition is None or backward is None:
-        is_spread = any(sharding is not None for sharding in program.traced.shardings)
         one = programs_on_devices(program.traced, None)["forward"] if is_spread else forward
         return taken_bytes(one.memory_analysis())
-    if any(sharding is not None for sharding in program.traced.shardings):
+    if is_spread:
         compiled = programs_on_devices(program.traced, program.partition)
         there, back = (compiled[name].memory_analysis() for name in ("forward", "backward"))
         cotangents = 0  # as large as outputs, which are counted
