@@ -26,14 +26,20 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_LIBRARY = "flax"
-"""The library whose objects are written back. What concerns them is imported where there are some."""
+_LIBRARY = "flax.nnx"
+"""The library whose objects are written back. What concerns them is imported where there are some: it is much."""
 _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
+
+
+def _may_be_written(value: object) -> bool:
+    return any(str(owner.__module__).startswith(_LIBRARY) for owner in type(value).__mro__)
 
 
 def _are_in(arguments: Any) -> bool:
     if _LIBRARY not in sys.modules:
         return False
+    if not any(map(_may_be_written, jax.tree.leaves(arguments, is_leaf=_may_be_written))):
+        return False  # the facade is not loaded for them
     from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, kind_of
 
     def is_object(value: object) -> bool:

@@ -21,6 +21,7 @@ from flax.training import train_state
 
 import jaxaot as ja
 from jaxaot import errors
+from jaxaot.facade import cells
 from tests.seeds import some
 
 
@@ -821,6 +822,13 @@ def test_flax_is_not_imported_for_its_own_sake():
     code = "import jaxaot as ja, sys; ja.compile(lambda x: x + 1)(ja.ones(1)); print('flax' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+def test_a_function_of_arrays_is_jitted_without_the_facade(monkeypatch):
+    monkeypatch.setattr(cells, "cell_kinds", lambda: pytest.fail("the facade was loaded, which takes long"))
+    ja.jit(lambda params, x: params["w"] * x)({"w": jnp.ones(3), "none": None}, 2.0)
+    with pytest.raises(pytest.fail.Exception):
+        ja.jit(lambda model: model.kernel * 2)(nnx.Linear(2, 2, rngs=nnx.Rngs(0)))
 
 
 # -- linen -------------------------------------------------------------------------------------------------------------

@@ -35,6 +35,20 @@ def most_kept_bytes() -> int:
     return machine().heap_bytes - 4 * machine().heap_room_bytes
 
 
+def given_back_bytes() -> int:
+    """Returns from what size on a block is given back, in bytes, whatever the allocator is told.
+
+    It is a little more than `most_kept_bytes`, which leaves room for estimates: what was compiled is known exactly.
+    """
+    most = most_kept_bytes()
+    return most if most == machine().kept_bytes else _mmap_threshold()
+
+
+def _mmap_threshold() -> int:
+    heap = machine().heap_bytes
+    return heap - 2 * machine().heap_room_bytes if machine().takes_large_blocks else heap // 2
+
+
 def keep_freed_memory() -> bool:
     """Has the process keep the heaps of threads, and returns whether it does.
 
@@ -44,10 +58,8 @@ def keep_freed_memory() -> bool:
     if is_told_otherwise(os.environ) or not settings.get().keep_heaps:
         return False
     if not _is_keeping:
-        known = machine()
-        heap = known.heap_bytes
-        threshold = heap - 2 * known.heap_room_bytes if known.takes_large_blocks else heap // 2
-        _is_keeping = _set_parameters(threshold, heap, heap)
+        heap = machine().heap_bytes
+        _is_keeping = _set_parameters(_mmap_threshold(), heap, heap)
     elif free_bytes() > MOST_KEPT_BYTES:
         _libc().malloc_trim(0)
     return _is_keeping

@@ -21,7 +21,13 @@ from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import format_bytes
 from jaxaot.backend.cpu.counts import costs_of
 from jaxaot.backend.cpu.machine import machine
-from jaxaot.backend.cpu.memory.allocator import MOST_KEPT_BYTES, is_told_otherwise, keep_freed_memory
+from jaxaot.backend.cpu.memory.allocator import (
+    MOST_KEPT_BYTES,
+    given_back_bytes,
+    is_told_otherwise,
+    keep_freed_memory,
+    most_kept_bytes,
+)
 from jaxaot.backend.cpu.memory.delay import delay
 from jaxaot.backend.cpu.memory.subprograms import (
     Schedule,
@@ -155,8 +161,10 @@ class SequentialExecutable:
         while True:
             schedule, runs = self._begun
             measured = [_temporary_bytes(self._compiling[run].result()) for run in runs]
+            # to cut what was compiled takes two more compilations: it is done only for what is surely given back
+            most = given_back_bytes() if self._most == most_kept_bytes() else self._most
             for k in reversed(range(len(runs))):
-                if measured[k] > self._most and id(self._groups[k]) not in self._whole:
+                if measured[k] > most and id(self._groups[k]) not in self._whole:
                     self._cut(k, max(1.0, measured[k] / max(1, self._estimate(k))))
             if len(self._groups) == len(runs):
                 self._compiling = {run: self._compiling[run] for run in runs}

@@ -203,6 +203,17 @@ def test_subprograms_that_are_alike_are_compiled_once(monkeypatch):
     assert_agree(found.call(*args), jax.jit(jaxpr_as_fun(closed))(*args))
 
 
+@pytest.mark.parametrize(("mib", "n"), [(61, 1), (63, 2)])
+def test_what_was_compiled_is_cut_only_if_its_block_is_given_back(monkeypatch, using_machine, mib, n):
+    using_machine(glibc=(2, 36), n_cores=1)
+    closed = graph_of(lambda x, w: jnp.tanh(jnp.tanh(x @ w) @ w), X, WEIGHTS[0])
+    needed = [mib << 20]
+    monkeypatch.setattr(sequential, "_temporary_bytes", lambda _: needed.pop() if needed else 0)
+    monkeypatch.setattr(sequential, "temporary_bytes", lambda eqns, returned, **_: len(eqns) << 23)
+    monkeypatch.setattr(sequential, "divide", lambda eqns, *_: (eqns[:2], eqns[2:]))
+    assert len(SequentialExecutable(closed, (), "stack", None, limit=60 << 20).schedule.subprograms) == n
+
+
 def test_a_subprogram_is_one_call_that_returns_what_it_was_given_as_it_is():
     table = jnp.arange(4.0)
     closed = graph_of(lambda x, y: (y, jnp.sin(x) + table, x, table, 1.0 * 2, jnp.cos(x)), table, table + 1)
