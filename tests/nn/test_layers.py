@@ -97,7 +97,7 @@ def fixed(layer):
 # -- without PyTorch ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", one_in(2, COMPILED))
+@pytest.mark.parametrize("case", one_in(3, COMPILED))
 def test_a_compiled_layer_computes_what_the_eager_one_does(case):
     layer = fixed(case.make(ja.nn))
     other = copy.deepcopy(layer)

@@ -241,7 +241,7 @@ def test_a_budget_takes_no_more_than_plain_jax_and_less_if_smaller(name):
 
     assert taken(policy="save_all") <= 1.03 * plain
     larger = 1.03 * plain
-    for budget in ("fit:1GiB", 0.9, 0.5, 0.25, 0.1, "0B"):
+    for budget in ("fit:1GiB", 0.5, "0B"):
         held = taken(memory_budget=budget)
         assert held <= larger
         larger = 1.03 * held
