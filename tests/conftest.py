@@ -75,9 +75,9 @@ MOST_RESIDENT_BYTES = 1400 << 20
 def _programs_are_let_go():
     """Programs of other modules do not fill the memory; few modules compile so much that theirs are let go."""
     yield
-    if "tests.source" in sys.modules:
-        sys.modules["tests.source"].forget()
     if resident_bytes() > MOST_RESIDENT_BYTES:
+        if "tests.source" in sys.modules:
+            sys.modules["tests.source"].forget()
         import jax
 
         from jaxaot.facade.fused_backward import clear_fused
@@ -160,6 +160,16 @@ def _compiled_tape(request):
 
     with ja.compiled_autograd():
         yield
+
+
+@pytest.fixture
+def optimized(request):
+    """What is compiled in the test is optimized as for users: for tests of what XLA makes of a program."""
+    import jax
+
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", not request.config.getoption("--optimized"))
 
 
 @pytest.fixture

@@ -304,7 +304,7 @@ def test_hooks_on_saved_tensors_see_the_exact_size(garbage):
     both = Both(of_hooks, dynamic={"x": 0})
     compiled, both.compiled, both.fn = both.compiled, under_hooks(both.compiled), under_hooks(both.fn)
     for n in (13, 15):
-        both(lambda n=n: (ja.tensor(rows(n, 4), requires_grad=True), w), [w])
+        both(lambda n=n: (ja.tensor(rows(n, 4), requires_grad=True), w), [w], rtol=1e-3, atol=1e-4)
     assert compiled.n_programs == 1, explained(compiled)
     assert len(seen.given) > 4
     assert all(np.isfinite(x).all() and np.abs(x).max() < 1e3 for x in seen.given)
