@@ -163,10 +163,11 @@ def _compiled_tape(request):
 
 
 @pytest.fixture
-def optimized(request):
+def optimized(request, monkeypatch):
     """What is compiled in the test is optimized as for users: for tests of what XLA makes of a program."""
     import jax
 
+    monkeypatch.delenv("JAX_DISABLE_MOST_OPTIMIZATIONS", raising=False)  # for processes that it starts
     jax.config.update("jax_disable_most_optimizations", False)
     yield
     jax.config.update("jax_disable_most_optimizations", not request.config.getoption("--optimized"))
