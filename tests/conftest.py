@@ -18,6 +18,7 @@ KEPT = {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0", "JAX_PERSISTENT_CACHE
 
 def pytest_addoption(parser):
     parser.addoption("--require-oracle", action="store_true", help="fail where an oracle test is skipped")
+    parser.addoption("--optimized", action="store_true", help="have XLA optimize machine code, as it does for users")
     parser.addoption("--compiled-tape", action="store_true", help="run every backward under ja.compiled_autograd")
 
 
@@ -28,6 +29,9 @@ def pytest_configure(config):
         os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(config.cache.mkdir("jax")))
     for name, value in KEPT.items():
         os.environ.setdefault(name, value)
+    if not config.getoption("--optimized"):
+        # machine code of tests runs once: LLVM would take a quarter of the time; `.ci/run` has it optimize once
+        os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
     # each process that a test starts would compile the package's sources again, two seconds of a core
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -71,9 +75,9 @@ MOST_RESIDENT_BYTES = 1400 << 20
 def _programs_are_let_go():
     """Programs of other modules do not fill the memory; few modules compile so much that theirs are let go."""
     yield
-    if "tests.source" in sys.modules:
-        sys.modules["tests.source"].forget()
     if resident_bytes() > MOST_RESIDENT_BYTES:
+        if "tests.source" in sys.modules:
+            sys.modules["tests.source"].forget()
         import jax
 
         from jaxaot.facade.fused_backward import clear_fused
@@ -156,6 +160,17 @@ def _compiled_tape(request):
 
     with ja.compiled_autograd():
         yield
+
+
+@pytest.fixture
+def optimized(request, monkeypatch):
+    """What is compiled in the test is optimized as for users: for tests of what XLA makes of a program."""
+    import jax
+
+    monkeypatch.delenv("JAX_DISABLE_MOST_OPTIMIZATIONS", raising=False)  # for processes that it starts
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", not request.config.getoption("--optimized"))
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ LISTINGS = listings()
 @pytest.mark.slow
 @pytest.mark.notebook
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-def test_the_notebook_runs_and_shows_what_it_did_when_it_was_stored(path, monkeypatch):
+def test_the_notebook_runs_and_shows_what_it_did_when_it_was_stored(path, monkeypatch, optimized):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])))
     made = LISTINGS.executed(path)
     assert not [out for cell in made.cells for out in cell.get("outputs", []) if out.output_type == "error"]

@@ -75,7 +75,7 @@ def test_every_dtype_comes_back(dtype, tmp_path):
 def test_a_run_is_saved_and_resumed(tmp_path):
     def made():
         ja.manual_seed(0)
-        model = ja.nn.Sequential(ja.nn.Linear(3, 4), ja.nn.BatchNorm1d(4), ja.nn.Dropout(0.5), ja.nn.Linear(4, 1))
+        model = ja.nn.Sequential(ja.nn.Linear(3, 4), ja.nn.BatchNorm1d(4), ja.nn.Dropout(0.5))
         optimizer = ja.optim.AdamW(model.parameters(), lr=0.1)
         schedule = ja.optim.lr_scheduler.StepLR(optimizer, 2)
 

@@ -17,6 +17,8 @@ from tests.archive.roundtrip import archived
 from tests.seeds import some
 
 PAGE = (pathlib.Path(__file__).parents[1] / "docs" / "xla_faults.md").read_text()
+pytestmark = pytest.mark.usefixtures("optimized")
+
 ROW = re.compile(r"^\| \[(?P<name>[^]]+)\]\(#[a-z0-9-]+\) \|(?P<cells>.*)\|$", re.MULTILINE)
 BLOCK = re.compile(r"^### (?P<name>.+?)\n.*?```python\n(?P<code>.*?)```", re.MULTILINE | re.DOTALL)
 

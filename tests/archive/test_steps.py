@@ -19,7 +19,7 @@ def same(one, other, rtol=1e-5):
 
 def make_step():
     ja.manual_seed(0)
-    model = ja.nn.Sequential(ja.nn.Linear(3, 8, bias=False), ja.nn.BatchNorm1d(8), ja.nn.Tanh(), ja.nn.Linear(8, 2))
+    model = ja.nn.Sequential(ja.nn.Linear(3, 2, bias=False), ja.nn.BatchNorm1d(2), ja.nn.Tanh())
     optimizer = ja.optim.AdamW(model.parameters(), lr=1e-2)
 
     def step(x, y):

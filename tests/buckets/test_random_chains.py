@@ -71,7 +71,7 @@ MAY_BE_REFUSED = {"tile"}
 """Half of a size is the same for two sizes, and then another one."""
 
 
-@pytest.mark.parametrize("seed", seeds(120, 3))
+@pytest.mark.parametrize("seed", seeds(120, 1))
 def test_a_chain_is_exact(seed):
     draw = random.Random(seed)
     names = [draw.choice(sorted(OPS)) for _ in range(4)]

@@ -13,7 +13,20 @@ from flax import nnx
 
 import jaxaot as ja
 from jaxaot import errors, nn
-from tests.freezing.models import MODELS, attention, convolutions, mlp, of_linen, of_nnx, quantized, tied
+from tests.freezing.models import (
+    MODELS,
+    attention,
+    convolutions,
+    mlp,
+    of_linen,
+    of_nnx,
+    quantized,
+    recurrent,
+    scanned,
+    tied,
+    transformer,
+)  # fmt: skip
+from tests.seeds import some
 
 
 def values(result):
@@ -26,7 +39,12 @@ def assert_close(result, expected, tolerance=1e-5):
         np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
+FIRST = [convolutions, transformer, tied, quantized, recurrent, scanned, of_nnx, of_linen]
+"""The other models hold parts of these, or are in the tests below."""
+IN_ORDER = [*FIRST, *(make for make in MODELS if make not in FIRST)]
+
+
+@pytest.mark.parametrize("make", some(IN_ORDER, len(FIRST)), ids=lambda make: make.__name__)
 def test_values_are_those_of_the_model(make):
     ja.manual_seed(0)
     model, args = make()

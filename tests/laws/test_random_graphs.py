@@ -16,8 +16,8 @@ from jaxaot.lower.check import differences, evaluate
 from jaxaot.lower.executable import Executable
 from tests.laws import graphs
 
-N_QUICK = int(os.environ.get("JAXAOT_PROGRAMS", "50"))
-CHUNK = 50
+N_QUICK = int(os.environ.get("JAXAOT_PROGRAMS", "20"))
+CHUNK = 20
 CHUNKS = [pytest.param(start, marks=() if start < N_QUICK else pytest.mark.slow) for start in range(0, 20_000, CHUNK)]
 
 

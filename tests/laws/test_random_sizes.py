@@ -99,8 +99,11 @@ def make_program(seed):
 
 
 def tolerances(steps):
-    """Returns how far two programs may be apart: further where numbers of few bits are rounded."""
-    return {"rtol": 0.05, "atol": 0.02} if "halves" in steps else {"rtol": 1e-3, "atol": 1e-4}
+    """Returns how far two programs may be apart: further where numbers of few bits are rounded.
+
+    Padding that leaks is NaN or 1e8, and a mean over a bucket in place of a size is a sixth off.
+    """
+    return {"rtol": 0.05, "atol": 0.02} if "halves" in steps else {"rtol": 5e-3, "atol": 2e-3}
 
 
 @pytest.mark.parametrize("seed", some(range(1, 240), 1))

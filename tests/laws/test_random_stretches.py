@@ -113,4 +113,4 @@ def test_random_programs(seed):
 
 
 def test_most_random_programs_run_eagerly():
-    assert sum(check(seed) for seed in range(40, 44)) >= 2
+    assert sum(check(seed) for seed in range(40, 42)) >= 1

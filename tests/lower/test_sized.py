@@ -43,7 +43,7 @@ def test_a_gpt_trains_at_any_batch_and_length(with_dropout):
     step = ja.jit(models.GPT.step, dynamic={"ids": (0, 1)}, compiler_options=QUICK)
     exact = jax.jit(models.GPT.step, compiler_options=QUICK)
     state = models.zero_state(params)
-    for b, t in [(8, 16), (5, 13), (2, 14)]:  # 16 places are all that there are
+    for b, t in [(8, 16), (5, 13)]:  # 16 places are all that there are
         ids = models.GPT.ids(b, t)
         got, right = step(params, state, ids, key), exact(params, state, ids, key)
         assert_same(got, right, 2e-4, 2e-5)
@@ -54,7 +54,7 @@ def test_a_cnn_has_the_statistics_of_the_exact_batch():
     params, running = models.cnn_params(), (jnp.zeros(8), jnp.ones(8))
     step = ja.jit(models.cnn_step, dynamic={"images": 0, "labels": 0}, compiler_options=QUICK)
     exact = jax.jit(models.cnn_step, compiler_options=QUICK)
-    for b in (16, 15, 13):
+    for b in (16, 13):
         images, labels = models.images(b)
         assert_same(step(params, running, images, labels), exact(params, running, images, labels), 1e-4, 1e-5)
     assert step.n_programs == 1
@@ -64,7 +64,7 @@ def test_an_lstm_runs_as_many_turns_as_there_are_rows():
     params = models.lstm_params()
     step = ja.jit(models.lstm_step, dynamic={"xs": (0, 1)}, compiler_options=QUICK)
     exact = jax.jit(models.lstm_step, compiler_options=QUICK)
-    for t, b in [(16, 8), (13, 7), (14, 3)]:
+    for t, b in [(16, 8), (13, 7)]:
         xs = models.rows_of_time(t, b)
         assert_same(step(params, xs), exact(params, xs), 1e-4, 1e-5)
     assert step.n_programs == 1
@@ -99,7 +99,7 @@ def test_two_hundred_steps_of_random_lengths_take_few_programs():
         got = step(X[:n])
         assert got[0].shape == (n, 4)
     assert step.n_programs <= 8  # 8, 12, 16, 24, 32, 48 and 64; one of length 1
-    for n in (1, 2, 5, 12, 33, 64):
+    for n in (1, 5, 64):
         assert_same(step(X[:n]), jax.jit(softmax_of_gram)(X[:n]))
 
 
@@ -382,9 +382,9 @@ def test_models_that_halve_sizes_share_programs():
         return jnp.concatenate([jnp.repeat(y, 2, 0), x], 1)
 
     fn = jax.value_and_grad(lambda x: (net(x) ** 2).mean())
-    step = ja.jit(fn, dynamic={"x": 0}, compiler_options=QUICK)
+    step, exact = ja.jit(fn, dynamic={"x": 0}, compiler_options=QUICK), jax.jit(fn, compiler_options=QUICK)
     for n in (20, 24, 12):
-        assert_same(step(X[:n]), fn(X[:n]))
+        assert_same(step(X[:n]), exact(X[:n]))
     assert step.n_programs == 2, explained(step)  # 12 and 24
 
 

@@ -53,6 +53,11 @@ class Words(nnx.Module):
 
 
 CASES = {Dense: (5, 6), Images: (3, 6, 6, 1), Words: (3, 4, 3)}
+TRAINED = [
+    (Dense, False), (Images, True), (Words, True),
+    *(pytest.param(*way, marks=pytest.mark.slow) for way in ((Dense, True), (Images, False), (Words, False))),
+]  # fmt: skip
+"""Each class and way; by default the small one eagerly, and the others compiled."""
 
 
 def batch(shape):
@@ -92,8 +97,7 @@ def arrays(model):
     return [np.asarray(jax.random.key_data(x) if is_key(x) else x) for x in found]
 
 
-@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "eager"])
-@pytest.mark.parametrize("cls", CASES)
+@pytest.mark.parametrize(("cls", "compiled"), TRAINED)
 def test_training_gives_the_numbers_of_nnx(cls, compiled):
     x, y = batch(CASES[cls])
     wanted, theirs = by_nnx(cls(nnx.Rngs(0)), x, y)

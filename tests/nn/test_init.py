@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from tests.seeds import some
 
 init = ja.nn.init
 
@@ -85,7 +86,7 @@ def test_bad_uses_are_errors_of_value(use):
         use()
 
 
-@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("is_compiled", some([True, False], 1))
 def test_complex_numbers_are_uniform_in_both_parts(is_compiled):
     fill = lambda x: x.uniform_(-2, 3)
     x = (ja.compile(fill) if is_compiled else fill)(ja.zeros(500, dtype=ja.complex64))

@@ -78,16 +78,17 @@ def test_a_train_step_is_that_of_nnx(arrange):
 
 def test_some_arguments_by_position_and_some_by_name():
     x, y = data()
-    for call in (
-        lambda fn, model, optimizer: fn(model, optimizer, x=x, y=y),
-        lambda fn, model, optimizer: fn(model, y=y, x=x, optimizer=optimizer),
+    found = []
+    for fn, call in (
+        (nnx.jit(step), lambda fn, model, optimizer: fn(model, optimizer, x=x, y=y)),
+        (ja.jit(step), lambda fn, model, optimizer: fn(model, optimizer, x=x, y=y)),
+        (ja.jit(step), lambda fn, model, optimizer: fn(model, y=y, x=x, optimizer=optimizer)),
     ):
-        found = []
-        for jit in (nnx.jit, ja.jit):
-            model, optimizer = made()
-            losses = [float(call(jit(step), model, optimizer)) for _ in range(2)]
-            found.append((losses, state_of(model, optimizer)))
-        (expected, theirs), (losses, ours) = found
+        model, optimizer = made()
+        losses = [float(call(fn, model, optimizer)) for _ in range(2)]
+        found.append((losses, state_of(model, optimizer)))
+    (expected, theirs), *others = found
+    for losses, ours in others:
         np.testing.assert_allclose(losses, expected, rtol=1e-4)
         for a, b in zip(ours, theirs, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)

@@ -9,6 +9,7 @@ import pytest
 
 import jaxaot as ja
 from tests.cases import each
+from tests.seeds import seeds
 
 nn = ja.nn
 
@@ -457,7 +458,7 @@ class Residual(nn.Module):
         return x
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(s, marks=pytest.mark.slow) for s in range(3, 60))])
+@pytest.mark.parametrize("seed", seeds(60, 2))
 def test_random_modules_train_compiled_as_eagerly(seed):
     rng = np.random.default_rng(seed)
     ja.manual_seed(seed)

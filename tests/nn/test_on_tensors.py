@@ -13,7 +13,7 @@ from flax import nnx
 
 import jaxaot as ja
 from jaxaot import errors
-from tests.nn.test_from_nnx import CASES, Dense, Images, arrays, batch, by_nnx
+from tests.nn.test_from_nnx import CASES, TRAINED, Dense, Images, arrays, batch, by_nnx
 
 
 def stepper(model, optimizer, compiled):
@@ -32,8 +32,7 @@ def gradients(model):
     return {path: p.grad for path, p in nnx.to_flat_state(nnx.state(model, nnx.Param))}
 
 
-@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "eager"])
-@pytest.mark.parametrize("cls", CASES)
+@pytest.mark.parametrize(("cls", "compiled"), TRAINED)
 def test_training_gives_the_numbers_of_nnx(cls, compiled):
     x, y = batch(CASES[cls])
     wanted, theirs = by_nnx(cls(nnx.Rngs(0)), x, y)

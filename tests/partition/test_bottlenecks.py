@@ -76,7 +76,7 @@ def test_values_that_take_no_memory_do_not_count():
     assert found.count("reduce_sum") >= 3
 
 
-@pytest.mark.parametrize("seed", seeds(12, 2))
+@pytest.mark.parametrize("seed", seeds(12, 1))
 def test_gradients_of_random_programs(seed):
     program, args = random_program(seed), random_arguments(seed)
     wanted = jax.grad(lambda x, w: program(x, w, *args[2:])[0], (0, 1))(*args[:2])

@@ -11,7 +11,7 @@ from tests.partition.programs import gpt
 
 @pytest.fixture(scope="module")
 def frontier():
-    loss, args, n_parameters = gpt(n_layers=2, width=32, length=16)
+    loss, args, n_parameters = gpt(n_layers=1, width=32, length=16)
     specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args]
     return ja.pareto(lambda parameters, *data: loss(*parameters, *data), specs[:n_parameters], *specs[n_parameters:])
 

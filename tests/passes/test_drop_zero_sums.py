@@ -108,7 +108,7 @@ def test_the_gradient_by_the_mean_of_a_variance_is_dropped(x):
     assert before["reduce_sum"] - after["reduce_sum"] == 1
 
 
-@pytest.mark.parametrize("n_layers", [1, 2, 3, 6, 9])
+@pytest.mark.parametrize("n_layers", some([1, 6, 2, 3, 9], 2))
 def test_that_of_each_layer_is_dropped_however_long_the_residual_stream(n_layers):
     weights = [0.3 * normal(i, 6, 6) for i in range(n_layers)]
 

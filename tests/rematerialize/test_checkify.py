@@ -45,7 +45,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", one_in(2, FUNCTIONS))
+@pytest.mark.parametrize("name", one_in(3, FUNCTIONS))
 def test_errors_are_those_of_the_function_itself(name, way):
     for kinds in (EVERYTHING, checkify.user_checks):
         found = []

@@ -127,7 +127,7 @@ def test_the_same_call_is_compiled_once(monkeypatch):
     assert len(n) > n_traces
 
 
-@pytest.mark.parametrize("is_made_anew", [False, True])
+@pytest.mark.parametrize("is_made_anew", some([True, False], 1))
 def test_programs_that_are_tried_share_the_trace_and_the_joint_graph(monkeypatch, is_made_anew):
     counts = Counter()
 
@@ -171,7 +171,7 @@ def test_compiled_functions_of_tensors():
         ja.compile(loss, memory_budget="fit:1MiB")(x, *weights)
 
 
-@pytest.mark.parametrize("compile_it", [ja.jit, ja.compile])
+@pytest.mark.parametrize("compile_it", some([ja.jit, ja.compile], 1))
 def test_steps_on_modules_are_measured_too(compile_it):
     nnx = pytest.importorskip("flax.nnx")
 
@@ -241,7 +241,7 @@ def test_a_budget_takes_no_more_than_plain_jax_and_less_if_smaller(name):
 
     assert taken(policy="save_all") <= 1.03 * plain
     larger = 1.03 * plain
-    for budget in ("fit:1GiB", 0.9, 0.5, 0.25, 0.1, "0B"):
+    for budget in ("fit:1GiB", 0.5, "0B"):
         held = taken(memory_budget=budget)
         assert held <= larger
         larger = 1.03 * held

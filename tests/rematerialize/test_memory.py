@@ -58,11 +58,12 @@ def attention(weights, x):
     return (x**2).sum()
 
 
-@pytest.mark.parametrize("budget", some(["fit:12MiB", 0.3, None], 2))
+@pytest.mark.parametrize("budget", some(["fit:7MiB", 0.3, None], 2))
 @pytest.mark.parametrize("loss", some([attention, blocks], 1))
 def test_a_program_holds_what_was_estimated(loss, budget):
-    x, wide = X[:512], [(w[:, :1] @ jnp.ones((1, 512)), jnp.ones(512), jnp.ones((512, 32)) / 512) for w in WEIGHTS]
-    square = [(w, w, w) for w in WEIGHTS]
+    some_of = WEIGHTS[:5]
+    x, wide = X[:512], [(w[:, :1] @ jnp.ones((1, 512)), jnp.ones(512), jnp.ones((512, 32)) / 512) for w in some_of]
+    square = [(w, w, w) for w in some_of]
     weights = wide if loss is blocks else square
     program = ja.jit(jax.value_and_grad(ja.remat(loss, memory_budget=budget))).lower(weights, x).compile()
     memory = program.memory_analysis()

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from tests.seeds import some
 
 F = ja.nn.functional
 
@@ -320,7 +321,7 @@ def test_a_whole_training_step():
     assert compiled.cache_info() == (3, 1, 1)
 
 
-@pytest.mark.parametrize("policy", ["save_all", "min_cut", "save_nothing", "save_matmuls"])
+@pytest.mark.parametrize("policy", some(["min_cut", "save_nothing", "save_all", "save_matmuls"], 2))
 def test_policies_agree_on_gradients(policy):
     def fn(x, w):
         h = F.gelu(x @ w)

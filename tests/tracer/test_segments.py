@@ -269,7 +269,7 @@ def test_gradients_through_all_segments(policy):
         return h.sum(), (h * h).mean()
 
     fn = compiled(body, policy=policy)
-    for seed in (0, 1, 2, 0):
+    for seed in (0, 1, 0):
         gradients = []
         for run in (body, fn):
             ja.manual_seed(seed)

@@ -120,7 +120,7 @@ def test_eagerly_nothing_changes(block):
 
 
 @pytest.mark.parametrize("options", some([{}, {"policy": "save_matmuls"}, {"memory_budget": 0.5}], 1))
-@pytest.mark.parametrize("block", some(PROGRAMS, 4))
+@pytest.mark.parametrize("block", some(PROGRAMS, 2))
 def test_compiled_nothing_changes(block, options):
     wanted = outcome(block, lambda fn, h: fn(h))
     compiled = lambda fn, x: ja.compile(fn)(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 
 import jax
 import numpy as np
@@ -257,7 +258,7 @@ def drawn_from_seed_5(fn, x):
     return fn(x).tolist()
 
 
-@pytest.mark.parametrize("chunk_size", some([3, None], 1))
+@pytest.mark.parametrize("chunk_size", some([2, 3, None], 1))
 @pytest.mark.parametrize("name", WHOLE_DRAWS)
 def test_different_indices_draw_their_parts_of_what_the_whole_draws(name, chunk_size):
     draw, x = WHOLE_DRAWS[name], ja.zeros(4, 3, 5)
@@ -305,9 +306,14 @@ def test_numbers_whose_dims_change_places_are_the_argument_itself():
     assert ja.func.vmap(lambda t: t.transpose(0, 0))(x) is x
 
 
-@pytest.mark.parametrize("randomness", ["same", "different"])
-@pytest.mark.parametrize("is_compiled", [False, True])
-@pytest.mark.parametrize("requires_grad", [False, True])
+FEW = [("different", True, True), ("different", False, False), ("same", False, True)]
+OTHERS = sorted({*itertools.product(("different", "same"), (False, True), (False, True))} - {*FEW})
+
+
+@pytest.mark.parametrize(
+    ("randomness", "is_compiled", "requires_grad"),
+    [*FEW, *(pytest.param(*way, marks=pytest.mark.slow) for way in OTHERS)],
+)
 def test_chunks_draw_from_every_generator_what_all_indices_draw(randomness, is_compiled, requires_grad):
     def draws(chunk_size):
         ja.manual_seed(1)

@@ -82,8 +82,9 @@ def chains(n):
         yield seed, size, tuple(chain), geometry
 
 
-def test_values_and_geometry_agree():
-    for seed, size, chain, geometry in chains(80):
+@pytest.mark.parametrize("n", [25, pytest.param(200, marks=pytest.mark.slow)])
+def test_values_and_geometry_agree(n):
+    for seed, size, chain, geometry in chains(n):
         x = jnp.arange(int(np.prod(size)), dtype=jnp.int32).reshape(size)
         np.testing.assert_array_equal(apply_chain(chain, x), memory_places(geometry), f"seed {seed}: {chain}")
 

@@ -10,6 +10,8 @@ import pytest
 from jaxaot.views.layout import Layout, contiguous, layout_of
 from jaxaot.views.window import BoxWindow, EmptyWindow, IndexWindow, find_window
 
+FEW_OR_MANY = [15, pytest.param(200, marks=pytest.mark.slow)]
+
 F32 = np.dtype(np.float32)
 I32 = np.dtype(np.int32)
 
@@ -100,8 +102,9 @@ def test_random_views_read_and_write_what_enumeration_says():
     assert n_boxes > 65  # most views are boxes: reshapes and one slice
 
 
-def test_the_laws_of_lenses():
-    for seed, storage, view, offset in cases(40):
+@pytest.mark.parametrize("n", FEW_OR_MANY)
+def test_the_laws_of_lenses(n):
+    for seed, storage, view, offset in cases(n):
         window, starts = find_window(storage, view, offset)
         if view.is_overlapping:
             continue
@@ -113,9 +116,10 @@ def test_the_laws_of_lenses():
         np.testing.assert_array_equal(twice, window.scatter(base, x, starts))
 
 
-def test_any_strides_read_what_as_strided_reads():
+@pytest.mark.parametrize("n", FEW_OR_MANY)
+def test_any_strides_read_what_as_strided_reads(n):
     """Also those that no chain of views makes: overlapping, expanded, cutting across rows."""
-    for seed in range(60):
+    for seed in range(n):
         choose = random.Random(seed)
         storage = contiguous((choose.randint(4, 30),), I32)
         size = [choose.randint(0, 4) for _ in range(choose.randrange(4))]

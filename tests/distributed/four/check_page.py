@@ -11,6 +11,6 @@ ROOT = pathlib.Path(__file__).parents[3]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", listings.ON_FOUR_DEVICES)
-def test_the_listings_print_what_the_page_shows(page, tmp_path):
+def test_the_listings_print_what_the_page_shows(page, tmp_path, optimized):
     for listing, printed in listings.run(ROOT / page, tmp_path):
         assert listings.masked(printed) == listings.masked(listing.shown or ""), f"{page}:{listing.line}"

@@ -135,7 +135,7 @@ def test_random_bits_wait_and_effects_stay_where_they_are():
     assert graph.effects == closed.effects
 
 
-@pytest.mark.parametrize("seed", seeds(30, 2))
+@pytest.mark.parametrize("seed", seeds(30, 1))
 def test_random_programs_agree(seed):
     fn, args = matrix_program(seed)
     closed, graph = assert_rewritten(delay, fn, *args, rtol=1e-5)

@@ -15,7 +15,7 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu.repair.separate_writes import separate_writes
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
-from tests.seeds import seeds, some
+from tests.seeds import one_in, seeds, some
 
 
 def rows_down(x):
@@ -92,7 +92,7 @@ def in_a_scan(fn):
     return lambda x: lax.scan(lambda c, _: (fn(c).reshape(x.shape), fn(c).sum()), x, None, length=3)[0]
 
 
-@pytest.mark.parametrize("place", some([as_itself, in_a_scan, in_a_branch, in_a_loop], 2))
+@pytest.mark.parametrize("place", some([in_a_scan, as_itself, in_a_branch, in_a_loop], 1))
 @pytest.mark.parametrize("fn", PROGRAMS)
 def test_writes_within_one_value_by_jit(fn, place):
     for n in (8, 4096) if fn is behind_elementwise else (4, 4096):
@@ -100,7 +100,7 @@ def test_writes_within_one_value_by_jit(fn, place):
         np.testing.assert_array_equal(ja.jit(place(fn))(x), in_order(place(fn), x))
 
 
-@pytest.mark.parametrize("fn", PROGRAMS)
+@pytest.mark.parametrize("fn", one_in(2, PROGRAMS))
 def test_writes_within_one_value_without_passes_on_a_device_and_in_other_programs(fn):
     x = jnp.arange(16.0)
     want = in_order(fn, x)
@@ -261,7 +261,7 @@ def places():
     return as_itself, in_a_branch, in_a_loop
 
 
-@pytest.mark.parametrize("seed", seeds(60, 3))
+@pytest.mark.parametrize("seed", seeds(60, 2))
 def test_random_shifts(seed):
     fn, x = random_program(seed)
     for place in places():
