@@ -28,6 +28,9 @@ from jaxaot.plan.stages import Partition
 _LEAST_PART = 1 / 16
 """The least part of what the minimum cut saves for which a cut between it and the leanest one is looked for."""
 
+_CERTAIN = 0.8
+"""The part of what `jax.checkpoint` is estimated to take that it takes: XLA fuses more, and uses room of gradients."""
+
 _PROGRAMS = ("LinearizeTrace", "checkpoint / remat")
 """What is traced whose functions have a room of their own: nothing that they save outlives it."""
 
@@ -64,8 +67,8 @@ class Cuts(Generic[C]):
 
     @cached_property
     def of_checkpoint(self) -> int:
-        """What `jax.checkpoint` of it takes while its backward runs, besides inputs, outputs and gradients."""
-        return used_by(self._cutter.all_saved)
+        """What `jax.checkpoint` of it takes at least while its backward runs, besides inputs, outputs and gradients."""
+        return int(_CERTAIN * used_by(self._cutter.all_saved))
 
     def within(self, limit: int) -> C:
         """Returns the fastest cut that saves at most so many bytes, or the fewest possible."""
