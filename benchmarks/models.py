@@ -174,7 +174,11 @@ def resnet(n_blocks: int = 4, width: int = 32, size: int = 32, batch: int = 16) 
 
 
 def nnx_transformer(
-    n_layers: int = 4, width: int = 128, length: int = 64, batch: int = 8, wrap: Callable[..., Any] = lambda block: block
+    n_layers: int = 4,
+    width: int = 128,
+    length: int = 64,
+    batch: int = 8,
+    wrap: Callable[..., Any] = lambda block: block,
 ) -> Model:
     """Returns a transformer in flax nnx, each block `wrap`ped; its parameters are the state of the module."""
     from flax import nnx

@@ -101,7 +101,12 @@ def as_one_call(closed: ClosedJaxpr, name: str) -> Callable[..., list[Any]]:
     made = [atom for atom, k in zip(jaxpr.outvars, given, strict=True) if k is None]
     body = close_jaxpr(make_jaxpr_object([*position], made, jaxpr.eqns, (), jaxpr.effects))
     n_in, n_out = len(position), len(made)
-    chosen = {"jaxpr": body, "name": name, "in_shardings": (UNSPECIFIED,) * n_in, "out_shardings": (UNSPECIFIED,) * n_out}
+    chosen = {
+        "jaxpr": body,
+        "name": name,
+        "in_shardings": (UNSPECIFIED,) * n_in,
+        "out_shardings": (UNSPECIFIED,) * n_out,
+    }
     chosen |= {"in_layouts": (None,) * n_in, "out_layouts": (None,) * n_out, "donated_invars": (False,) * n_in}
 
     def call(*args: object) -> list[Any]:

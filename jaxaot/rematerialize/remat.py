@@ -173,13 +173,17 @@ def remat(
     pure, as under `jax.jit`: its graph is kept and used again for arguments of the same types, while the attributes,
     variables and containers that it reads are the same.
 
+    Several such functions in one program, such as the blocks of a model, together hold no more than `jax.checkpoint` of
+    each, by estimate; `policy="min_cut"` has each save its minimum cut. See docs/partitioning.md.
+
     `ja.remat(fn).partition(*args)` returns what a gradient with respect to the first argument saves and recomputes, as
     a `Partition` to print; nothing is run by it. `ja.remat(fn).explain(*args)` returns a report of it.
 
     Args:
       fn: A function of pytrees of arrays, an nnx module or a method of one, or a class of linen modules or a method of
         one, for which a class is returned; left out, a decorator is returned.
-      policy: What may be saved: the name of a policy or one itself; by default the setting in force.
+      policy: What may be saved: the name of a policy or one itself; by default the setting in force, and where that is
+        the minimum cut, of several functions only what their program has room for.
       memory_budget: The most that may be saved: a fraction of what `save_all` would save, bytes such as `"512MiB"`, or
         what everything has to fit in, such as `"fit:16GiB"`; by default the setting in force.
       static_argnums: The positions of arguments that are part of the program; an int of which Python needs the value
