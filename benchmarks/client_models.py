@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -33,12 +33,13 @@ class Client:
     model: Model | None = None
 
 
+M = TypeVar("M", bound=Callable[[], Client])
 CLIENTS: dict[str, Callable[[], Client]] = {}
 """By name, what makes a client; the first word of a name is the library."""
 
 
-def _named(name: str) -> Callable[[Callable[[], Client]], Callable[[], Client]]:
-    def add(make: Callable[[], Client]) -> Callable[[], Client]:
+def _named(name: str) -> Callable[[M], M]:
+    def add(make: M) -> M:
         CLIENTS[name] = make
         return make
 

@@ -7,9 +7,9 @@
 policy of `jax.checkpoint`. `one`: one program for the gradient (`jax.value_and_grad` under `jax.jit` beside
 `ja.value_and_grad` under `ja.jit`), its temporary memory and time, for a 12-layer GPT, one as a scan over layers, a
 ResNet with batch norm, a transformer in flax nnx and a vision transformer in flax linen. `blocks`: each block of a
-transformer under `ja.remat`, under `jax.checkpoint` and under neither, in one program: memory, time, processor time of
-the first call. `scale`: how long the partitioner itself takes. Bytes follow from shapes and are the same on every machine; temporary memory is what
-`memory_analysis` of the compiled program says.
+transformer under `ja.remat`, under `jax.checkpoint` and under neither, in one program: memory, processor time, and that
+of the compilation. `scale`: how long the partitioner itself takes. Bytes follow from shapes and are the same on every
+machine; temporary memory is what `memory_analysis` of the compiled program says.
 """
 
 from __future__ import annotations
