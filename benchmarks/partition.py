@@ -7,9 +7,9 @@
 policy of `jax.checkpoint`. `one`: one program for the gradient (`jax.value_and_grad` under `jax.jit` beside
 `ja.value_and_grad` under `ja.jit`), its temporary memory and time, for a 12-layer GPT, one as a scan over layers, a
 ResNet with batch norm, a transformer in flax nnx and a vision transformer in flax linen. `blocks`: each block of a
-transformer under `ja.remat`, under `jax.checkpoint` and under neither, in one program: memory, processor time, and that
-of the compilation. `scale`: how long the partitioner itself takes. Bytes follow from shapes and are the same on every
-machine; temporary memory is what `memory_analysis` of the compiled program says.
+transformer under `ja.remat`, under `jax.checkpoint` and under neither, in one program: memory and processor time.
+`scale`: how long the partitioner itself takes. Bytes follow from shapes and are the same on every machine; temporary
+memory is what `memory_analysis` of the compiled program says.
 """
 
 from __future__ import annotations
@@ -196,9 +196,9 @@ BLOCKS: dict[str, tuple[Callable[..., Model], Callable[..., Any]]] = {
 
 
 def blocks(n_rounds: int) -> list[Result]:
-    """Prints memory, time and first calls of programs that wrap each block of a model."""
+    """Prints memory and time of programs that wrap each block of a model."""
     table = Table(title="Each block wrapped, loss and gradient in one program", title_justify="left")
-    for column in ("model", "each block under", "temporary memory", "first call", "ratio of times"):
+    for column in ("model", "each block under", "temporary memory", "ratio of times"):
         table.add_column(column, justify="left" if column in ("model", "each block under") else "right")
     results = []
     for title, (make, checkpoint) in BLOCKS.items():
@@ -210,13 +210,11 @@ def blocks(n_rounds: int) -> list[Result]:
             "nothing, jax.jit": (jax.jit, lambda block: block),
             "nothing, ja.jit": (ja.jit, lambda block: block),
         }
-        runs, firsts, sizes = {}, {}, {}
+        runs, sizes = {}, {}
         for name, (jit, wrap) in programs.items():
             model = make(wrap)
             given = (model.parameters, *model.data)
-            start = time.process_time()
             compiled = jit(jax.value_and_grad(model.loss)).lower(*given).compile()
-            firsts[name] = time.process_time() - start
             sizes[name] = compiled.memory_analysis().temp_size_in_bytes
             runs[name] = lambda compiled=compiled, given=given: jax.tree.leaves(compiled(*given))
         result = measure(
@@ -229,7 +227,6 @@ def blocks(n_rounds: int) -> list[Result]:
                 title if i == 0 else "",
                 timing.name,
                 format_bytes(sizes[timing.name]),
-                f"{firsts[timing.name]:.1f} s",
                 f"{middle:.2f} ({low:.2f}–{high:.2f})",
                 end_section=i == len(result.timings) - 1,
             )
