@@ -102,6 +102,7 @@ def test_what_runs_many_times_saves_its_inputs_alone(program):
     assert saved(program(ja.remat), ws) == saved(lean, ws) < saved(program(by_policy), ws)
 
 
+@pytest.mark.slow
 def test_blocks_of_several_kinds_in_every_transformation():
     kinds = [attention, lambda x, w: x + jnp.tanh(x @ w[3]) @ w[4], lambda x, w: (x, jnp.cos(x @ w[0]).sum())[0]]
 
