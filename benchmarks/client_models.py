@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -33,12 +33,13 @@ class Client:
     model: Model | None = None
 
 
+M = TypeVar("M", bound=Callable[[], Client])
 CLIENTS: dict[str, Callable[[], Client]] = {}
 """By name, what makes a client; the first word of a name is the library."""
 
 
-def _named(name: str) -> Callable[[Callable[[], Client]], Callable[[], Client]]:
-    def add(make: Callable[[], Client]) -> Callable[[], Client]:
+def _named(name: str) -> Callable[[M], M]:
+    def add(make: M) -> M:
         CLIENTS[name] = make
         return make
 
@@ -236,7 +237,7 @@ def equinox_cnn() -> Client:
 
 
 @_named("equinox ViT")
-def equinox_vit() -> Client:
+def equinox_vit(wrap: Callable[..., Any] = lambda block: block) -> Client:
     import equinox as eqx
 
     class Block(eqx.Module):
@@ -276,7 +277,7 @@ def equinox_vit() -> Client:
             patches = image.reshape(8, 4, 8, 4, 3).transpose(0, 2, 1, 3, 4).reshape(64, 48)
             x = jax.vmap(self.embed)(patches) + self.positions
             for block in self.blocks:
-                x = block(x)
+                x = wrap(block)(x)
             return self.head(self.norm(x.mean(0)))
 
     def run(model: Any, images: Any, labels: Any) -> Any:

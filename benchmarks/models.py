@@ -173,8 +173,14 @@ def resnet(n_blocks: int = 4, width: int = 32, size: int = 32, batch: int = 16) 
     return Model(f"ResNet with batch norm, {n_blocks} blocks", loss, parameters, (images, labels))
 
 
-def nnx_transformer(n_layers: int = 4, width: int = 128, length: int = 64, batch: int = 8) -> Model:
-    """Returns a transformer in flax nnx; its parameters are the state of the module."""
+def nnx_transformer(
+    n_layers: int = 4,
+    width: int = 128,
+    length: int = 64,
+    batch: int = 8,
+    wrap: Callable[..., Any] = lambda block: block,
+) -> Model:
+    """Returns a transformer in flax nnx, each block `wrap`ped; its parameters are the state of the module."""
     from flax import nnx
 
     class Block(nnx.Module):
@@ -194,7 +200,7 @@ def nnx_transformer(n_layers: int = 4, width: int = 128, length: int = 64, batch
 
         def __call__(self, x: Any) -> Any:
             for block in self.blocks:
-                x = block(x)
+                x = wrap(block)(x)
             return self.head(x.mean(1))
 
     graph, parameters = nnx.split(Transformer(nnx.Rngs(0)))
@@ -247,8 +253,15 @@ def nnx_gpt(n_layers: int = 4, width: int = 128, n_heads: int = 4, length: int =
     return GPT(nnx.Rngs(0)), loss, tuple(data)
 
 
-def linen_gpt(n_layers: int = 4, width: int = 128, n_heads: int = 4, length: int = 128, batch: int = 8) -> Model:
-    """Returns a GPT in flax linen."""
+def linen_gpt(
+    n_layers: int = 4,
+    width: int = 128,
+    n_heads: int = 4,
+    length: int = 128,
+    batch: int = 8,
+    wrap: Callable[..., Any] = lambda block: block,
+) -> Model:
+    """Returns a GPT in flax linen, the class of whose blocks is `wrap`ped."""
     from flax import linen
 
     vocabulary = 256
@@ -267,8 +280,8 @@ def linen_gpt(n_layers: int = 4, width: int = 128, n_heads: int = 4, length: int
             embed = linen.Embed(vocabulary, width)
             x = embed(tokens) + self.param("positions", linen.initializers.normal(0.02), (length, width))
             mask = linen.make_causal_mask(tokens)
-            for _ in range(n_layers):
-                x = Block()(x, mask)
+            for i in range(n_layers):
+                x = wrap(Block)(name=f"block{i}")(x, mask)
             return embed.attend(linen.LayerNorm()(x))
 
     model = GPT()

@@ -6,14 +6,16 @@
 `apart`: forward and backward compiled apart, for a 4-layer GPT: jaxaot's policies and budgets beside `jax.vjp` and each
 policy of `jax.checkpoint`. `one`: one program for the gradient (`jax.value_and_grad` under `jax.jit` beside
 `ja.value_and_grad` under `ja.jit`), its temporary memory and time, for a 12-layer GPT, one as a scan over layers, a
-ResNet with batch norm, a transformer in flax nnx and a vision transformer in flax linen. `scale`: how long the
-partitioner itself takes. Bytes follow from shapes and are the same on every machine; temporary memory is what
-`memory_analysis` of the compiled program says.
+ResNet with batch norm, a transformer in flax nnx and a vision transformer in flax linen. `blocks`: each block of a
+transformer under `ja.remat`, under `jax.checkpoint` and under neither, in one program: memory and processor time.
+`scale`: how long the partitioner itself takes. Bytes follow from shapes and are the same on every machine; temporary
+memory is what `memory_analysis` of the compiled program says.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -163,6 +165,75 @@ def one(n_rounds: int) -> list[Result]:
     return results
 
 
+def _remat_of_nnx(block: Any) -> Any:
+    from flax import nnx
+
+    return lambda x: nnx.remat(lambda block, x: block(x))(block, x)
+
+
+def _remat_of_linen(block: Any) -> Any:
+    from flax import linen
+
+    return linen.remat(block)
+
+
+def _equinox_vit(wrap: Callable[..., Any]) -> Model:
+    from benchmarks.client_models import equinox_vit
+
+    found = equinox_vit(lambda block: wrap(lambda x: block(x))).model
+    assert found is not None
+    return found
+
+
+BLOCKS: dict[str, tuple[Callable[..., Model], Callable[..., Any]]] = {
+    "GPT, 4 layers": (lambda wrap: models.gpt(4, wrap=wrap), jax.checkpoint),
+    "GPT as a scan, 4 layers": (lambda wrap: models.gpt(4, is_scanned=True, wrap=wrap), jax.checkpoint),
+    "flax nnx transformer, 4 layers": (lambda wrap: models.nnx_transformer(wrap=wrap), _remat_of_nnx),
+    "flax linen GPT, 4 layers": (lambda wrap: models.linen_gpt(wrap=wrap), _remat_of_linen),
+    "equinox ViT, 4 layers": (_equinox_vit, jax.checkpoint),
+}
+"""By name, what makes a model whose blocks are wrapped, and how JAX or the library checkpoints a block."""
+
+
+def blocks(n_rounds: int) -> list[Result]:
+    """Prints memory and time of programs that wrap each block of a model."""
+    table = Table(title="Each block wrapped, loss and gradient in one program", title_justify="left")
+    for column in ("model", "each block under", "temporary memory", "ratio of times"):
+        table.add_column(column, justify="left" if column in ("model", "each block under") else "right")
+    results = []
+    for title, (make, checkpoint) in BLOCKS.items():
+        by_policy = functools.partial(ja.remat, policy="min_cut")
+        programs = {
+            "jax.checkpoint, jax.jit": (jax.jit, checkpoint),
+            "ja.remat, ja.jit": (ja.jit, ja.remat),
+            "ja.remat of min_cut, ja.jit": (ja.jit, by_policy),
+            "nothing, jax.jit": (jax.jit, lambda block: block),
+            "nothing, ja.jit": (ja.jit, lambda block: block),
+        }
+        runs, sizes = {}, {}
+        for name, (jit, wrap) in programs.items():
+            model = make(wrap)
+            given = (model.parameters, *model.data)
+            compiled = jit(jax.value_and_grad(model.loss)).lower(*given).compile()
+            sizes[name] = compiled.memory_analysis().temp_size_in_bytes
+            runs[name] = lambda compiled=compiled, given=given: jax.tree.leaves(compiled(*given))
+        result = measure(
+            title, runs, "jax.checkpoint, jax.jit", n_rounds=n_rounds, round_seconds=0.3, clock=time.process_time
+        )
+        results.append(result)
+        for i, timing in enumerate(result.timings):
+            low, middle, high = timing.ratios_to(result.find("jax.checkpoint, jax.jit"))
+            table.add_row(
+                title if i == 0 else "",
+                timing.name,
+                format_bytes(sizes[timing.name]),
+                f"{middle:.2f} ({low:.2f}–{high:.2f})",
+                end_section=i == len(result.timings) - 1,
+            )
+    Console(width=140).print(table)
+    return results
+
+
 def _caller(compiled: Any, fn: Callable[..., Any], args: Any) -> Callable[[], Any]:
     """Returns what runs a compiled program; the function itself where that is one of the arrays in objects of flax."""
     run = compiled if compiled.in_tree == jax.tree.structure((args, {})) else fn
@@ -199,7 +270,7 @@ def scale(n_rounds: int) -> list[Result]:
     return []
 
 
-TABLES = {"apart": apart, "one": one, "scale": scale}
+TABLES = {"apart": apart, "one": one, "blocks": blocks, "scale": scale}
 
 
 def main() -> None:

@@ -100,16 +100,9 @@ def as_one_call(closed: ClosedJaxpr, name: str) -> Callable[..., list[Any]]:
     given = [None if isinstance(atom, Literal) else position.get(atom) for atom in jaxpr.outvars]
     made = [atom for atom, k in zip(jaxpr.outvars, given, strict=True) if k is None]
     body = close_jaxpr(make_jaxpr_object([*position], made, jaxpr.eqns, (), jaxpr.effects))
-    n_in, n_out = len(position), len(made)
-    chosen = {
-        "jaxpr": body,
-        "name": name,
-        "in_shardings": (UNSPECIFIED,) * n_in,
-        "out_shardings": (UNSPECIFIED,) * n_out,
-        "in_layouts": (None,) * n_in,
-        "out_layouts": (None,) * n_out,
-        "donated_invars": (False,) * n_in,
-    }
+    n_in, n_out, free = len(position), len(made), UNSPECIFIED
+    chosen = {"jaxpr": body, "name": name, "in_shardings": (free,) * n_in, "out_shardings": (free,) * n_out}
+    chosen |= {"in_layouts": (None,) * n_in, "out_layouts": (None,) * n_out, "donated_invars": (False,) * n_in}
 
     def call(*args: object) -> list[Any]:
         values = (*closed.consts, *args)
@@ -177,6 +170,15 @@ def refuse_values_of(cls: type, refuse: Callable[[Any], Any]) -> None:
 def trace_level() -> Any:
     """Returns an identity of the running JAX trace: the body of a scan, for instance, has its own."""
     return jex.get_opaque_trace_state(convention="flax")
+
+
+def running_traces() -> Iterator[tuple[Any, str]]:
+    """Yields the running traces, innermost first, with what a graph is for, such as `"scan"`; of others the class."""
+    trace: Any = trace_ctx.trace
+    while getattr(trace, "parent_trace", None) is not None:
+        debug_info = getattr(getattr(trace, "frame", None), "debug_info", None)
+        yield trace, getattr(debug_info, "traced_for", type(trace).__name__)
+        trace = trace.parent_trace
 
 
 mark_p = Primitive("mark")

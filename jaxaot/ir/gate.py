@@ -41,7 +41,8 @@ def gate_groups(
 ) -> ClosedJaxpr:
     """Returns a graph in which every group of early equations, and each saved value, waits for a late value.
 
-    Groups without operands, made of literals alone, and equations with side effects are left as they are. Inside a
+    Groups without operands, made of literals alone, and equations with side effects are left as they are. So are those
+    that compute a few instructions per element of what waited itself: XLA fuses them into what reads them. Inside a
     `shard_map` the operands of a barrier vary over the same axes, so there is one for each such set.
 
     Args:
@@ -63,6 +64,7 @@ def gate_groups(
     held: dict[Any, Any] = {}  # a late value → what a barrier made of it
     eqns: list[Any] = []
     group: list[Any] = []
+    waited: set[Any] = set()  # what groups made that wait
     for position, eqn in enumerate(jaxpr.eqns):
         if position not in late:
             group.append(eqn)
@@ -76,7 +78,9 @@ def gate_groups(
             keys = {axes: values[-1] for axes, values in made_so_far.items() if values}
             keys |= {type_varies_over(var.aval): var for var in waited_for}
             waits = position >= start and _is_worth_it(group, small_bytes)
-            eqns += _gated(group, eqn, keys, held) if waits else group
+            is_fused = _is_fused(group, waited)
+            eqns += _gated(group, eqn, keys, held) if waits and not is_fused else group
+            waited.update(var for early in group for var in early.outvars if waits)
             group = []
             read = [var for var in read if aval_bytes(var.aval) > small_bytes and position >= start]
             eqns += _behind_barriers(read, eqn, keys, held, held)
@@ -164,6 +168,13 @@ def hold_gathers(closed: ClosedJaxpr) -> ClosedJaxpr:
 def _is_worth_it(group: list[Any], small_bytes: int) -> bool:
     largest = max((aval_bytes(var.aval) for eqn in group for var in eqn.outvars), default=0)
     return largest > small_bytes and not any(map(has_side_effects, group))
+
+
+def _is_fused(group: list[Any], waited: Collection[Any]) -> bool:
+    """Returns whether a group is pointwise, and computed from what waited, and from literals."""
+    made = {var for eqn in group for var in eqn.outvars}
+    operands = {var for eqn in group for var in variables(eqn.invars)} - made
+    return operands <= set(waited) and all(kind(eqn) <= Kind.POINTWISE for eqn in group)
 
 
 def _gated(group: list[Any], behind: Any, keys: dict[Any, Any], held: dict[Any, Any]) -> list[Any]:

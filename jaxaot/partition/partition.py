@@ -174,6 +174,12 @@ class Cutter:
         return variant, variant.budgets.leanest
 
     @cached_property
+    def all_saved(self) -> Partition:
+        """The cut that computes nothing again."""
+        variant, solution = self._by_save_all
+        return self._split(variant, solution, "save_all")
+
+    @cached_property
     def unlimited(self) -> Variant:
         """What the policy makes of the bodies without a budget."""
         return self._attempt(lambda: self._by(Rule(self.function, policy_label(self.policy))))
@@ -294,8 +300,8 @@ class Cutter:
         corners in large graphs, which take no integer program to find.
         """
         lean = self if self.saves_bottlenecks else self._lean
-        makers = [lambda share=share: self._corner(int(share * self.save_all[1])) for share in _SHARES]
-        makers += [lambda: lean._corner(0)]
+        makers = [lambda share=share: self.corner(int(share * self.save_all[1])) for share in _SHARES]
+        makers += [lambda: lean.corner(0)]
         makers += [self.cut] if get_policy(self.policy) is min_cut else []
         found: dict[tuple[int, int], Partition] = {}
         for make in makers:
@@ -331,7 +337,7 @@ class Cutter:
             raise _naming_marks(error, self.graph) from None
         return self._within(found, limit)
 
-    def _corner(self, limit: int) -> Partition:
+    def corner(self, limit: int) -> Partition:
         """Returns the fastest cut within a budget, in large graphs the fastest corner; the leanest if there is none."""
         if len(self.unlimited.budgets.problem.weights) <= _FEW_VALUES:
             return self.within(max(limit, self.budgets.leanest.weight))

@@ -37,6 +37,7 @@ from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
 from jaxaot.plan.stages import Partition
 from jaxaot.rematerialize.linear import LinearMap, depending, derivative_of, with_outputs
+from jaxaot.rematerialize.room import Cuts, Turn
 from jaxaot.settings import Config
 from jaxaot.tape.saved_hooks import HookPair
 from jaxaot.tracer.hooks import trace_hooks
@@ -84,7 +85,10 @@ class RematCall:
       settings: The settings in force when it was traced.
       hooks: The pair of hooks on saved tensors in force then, or None.
       waits: Whether what is recomputed waits for the cotangents.
+      turn: Its turn among the functions of a program, which without a budget share a room; None if it has none.
     """
+
+    turn: Turn | None = None
 
     def __init__(
         self,
@@ -100,6 +104,7 @@ class RematCall:
         self._cuts: dict[tuple[int, ...], Cut | None] = {}
         self._mapped: dict[Any, RematCall] = {}
         self._at: dict[Any, RematCall] = {memory_budget: self}  # which others at other budgets share
+        self._several: dict[tuple[int, ...], Cuts[Cut] | None] = {}  # which others at other turns share
 
     @cached_property
     def is_differentiable(self) -> bool:
@@ -127,11 +132,26 @@ class RematCall:
 
     def _make_cut(self, perturbed: tuple[int, ...]) -> Cut | None:
         outputs = self.reached(perturbed)
+        if self.turn is not None:
+            return self._cut_at_turn(self.turn, perturbed, outputs)
         cutter = self._cutter(perturbed, outputs)
-        if cutter is None:
-            return None
-        joint = cutter.joint
-        parts, n_rungs = self._parts(cutter)
+        return None if cutter is None else self._finished(*self._parts(cutter), outputs)
+
+    @collector.waits()
+    def _cut_at_turn(self, turn: Turn, perturbed: tuple[int, ...], outputs: tuple[int, ...]) -> Cut | None:
+        if perturbed not in self._several:
+            cutter = self._cutter(perturbed, outputs)
+            finished = lambda parts: self._finished(parts, 0, outputs)
+            self._several[perturbed] = None if cutter is None else Cuts(cutter, finished)
+        cuts = self._several[perturbed]
+        return None if cuts is None else turn.cut(cuts, self._is_loss)
+
+    @cached_property
+    def _is_loss(self) -> bool:
+        return not any(aval.shape for aval in self.graph.out_avals if _is_inexact(aval))
+
+    def _finished(self, parts: Partition, n_rungs: int, outputs: tuple[int, ...]) -> Cut:
+        joint = parts.joint
         if self.hooks is not None:
             parts = _packed(parts, self.hooks)
         cotangents, gradients = joint.jaxpr.in_avals[joint.n_primals :], parts.backward.out_avals
@@ -195,11 +215,20 @@ class RematCall:
         if key not in self._mapped:
             graph = jax.make_jaxpr(axis.vmap(jaxpr_as_fun(self.graph), dims, out_dims))(*avals)
             self._mapped[key] = self.like(inline(graph))
-        return self._mapped[key], out_dims
+        return self._mapped[key].in_turn(self.turn), out_dims
 
     def like(self, graph: Any) -> RematCall:
         """Returns another graph, cut as this one is."""
-        return RematCall(graph, self.policy, self.memory_budget, self.settings, self.hooks, self.waits)
+        made = RematCall(graph, self.policy, self.memory_budget, self.settings, self.hooks, self.waits)
+        return made.in_turn(self.turn)
+
+    def in_turn(self, turn: Turn | None) -> RematCall:
+        """Returns the same graph, cut as its turn is; without a turn, itself."""
+        if turn is None:
+            return self
+        made = RematCall(self.graph, self.policy, self.memory_budget, self.settings, self.hooks, self.waits)
+        made.turn, made._several, made._mapped, made._at = turn, self._several, self._mapped, self._at
+        return made
 
     def at(self, memory_budget: float | str | Fit | Share | None) -> RematCall:
         """Returns the same graph, cut at another budget."""

@@ -52,7 +52,7 @@ def value_and_grad(
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read.
     """
-    cut = rematerialize(fn, Options(policy, memory_budget, traces_ints=False))
+    cut = rematerialize(fn, Options(policy, memory_budget, traces_ints=False, is_whole=True))
     return _of_arrays(jax.value_and_grad(cut, argnums, has_aux, holomorphic, allow_int), fn)
 
 
@@ -70,7 +70,7 @@ def grad(
 
     It is `jax.grad(ja.remat(fn))`; arguments and errors are those of `ja.value_and_grad`.
     """
-    cut = rematerialize(fn, Options(policy, memory_budget, traces_ints=False))
+    cut = rematerialize(fn, Options(policy, memory_budget, traces_ints=False, is_whole=True))
     return _of_arrays(jax.grad(cut, argnums, has_aux, holomorphic, allow_int), fn)
 
 

@@ -32,10 +32,11 @@ from jaxaot.lower.on_devices import described, lines_of, partition_on_devices
 from jaxaot.lower.static import refuse_cycles
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.fitting import budget_now, is_left_to_jax, is_measured
-from jaxaot.partition.policies import get_policy
+from jaxaot.partition.policies import get_policy, min_cut
 from jaxaot.plan.stages import Partition
 from jaxaot.rematerialize.call import RematCall
 from jaxaot.rematerialize.cells import Cells
+from jaxaot.rematerialize.room import next_turn, open_room
 from jaxaot.rematerialize.static import Options, StaticArguments, several, unmark
 from jaxaot.rematerialize.world import World
 from jaxaot.report.build import Sources, collectives_of, part_of, parts_inside
@@ -88,6 +89,10 @@ class Graph:
         """Returns the same function, cut at another budget."""
         call = self.call.at(memory_budget)
         return self if call is self.call else Graph(call, self.closed_over, self.out_tree, self.written)
+
+    def in_turn(self) -> Graph:
+        """Returns the same function, cut as its turn is in the program that calls it now."""
+        return Graph(self.call.in_turn(next_turn()), self.closed_over, self.out_tree, self.written)
 
 
 def _holds_calls(jaxpr: Jaxpr) -> bool:
@@ -168,13 +173,17 @@ def remat(
     pure, as under `jax.jit`: its graph is kept and used again for arguments of the same types, while the attributes,
     variables and containers that it reads are the same.
 
+    Several such functions in one program, such as the blocks of a model, together hold no more than `jax.checkpoint` of
+    each, by estimate; `policy="min_cut"` has each save its minimum cut. See docs/partitioning.md.
+
     `ja.remat(fn).partition(*args)` returns what a gradient with respect to the first argument saves and recomputes, as
     a `Partition` to print; nothing is run by it. `ja.remat(fn).explain(*args)` returns a report of it.
 
     Args:
       fn: A function of pytrees of arrays, an nnx module or a method of one, or a class of linen modules or a method of
         one, for which a class is returned; left out, a decorator is returned.
-      policy: What may be saved: the name of a policy or one itself; by default the setting in force.
+      policy: What may be saved: the name of a policy or one itself; by default the setting in force, and where that is
+        the minimum cut, of several functions only what their program has room for.
       memory_budget: The most that may be saved: a fraction of what `save_all` would save, bytes such as `"512MiB"`, or
         what everything has to fit in, such as `"fit:16GiB"`; by default the setting in force.
       static_argnums: The positions of arguments that are part of the program; an int of which Python needs the value
@@ -233,6 +242,7 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
         return of_owner
     given: Callable[..., Any] = fn
     static = StaticArguments(fn, options)
+    has_room = policy is None and not options.is_whole
 
     def asked_budget() -> float | str | None:
         return config.get().memory_budget if memory_budget is None else memory_budget
@@ -281,7 +291,10 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
             return lifted(*args, **kwargs)
         if is_left_to_jax(asked_budget()):
             return given(*args, **kwargs)
-        graph, (cells, values, _) = taken_apart(args, kwargs, budget_now(asked_budget()))
+        budget = budget_now(asked_budget())
+        graph, (cells, values, _) = taken_apart(args, kwargs, budget)
+        if budget is None and has_room and graph.call.hooks is None and get_policy(graph.call.policy) is min_cut:
+            graph = graph.in_turn()
         with deleted_arrays_named(given, args, kwargs):
             if not graph.call.is_differentiable:  # there is nothing to cut, and the plain call keeps Python's results
                 return given(*args, **kwargs)
@@ -399,6 +412,7 @@ def _trace(fn: Callable[..., Any], flat: Callable[..., Any], values: Sequence[An
 
     def run(*values: object) -> Any:
         nonlocal out_tree, n_results
+        open_room()
         result, in_cells = flat(values)
         refuse_cycles(result, "The results")
         leaves, out_tree = jax.tree.flatten(result)

@@ -30,6 +30,7 @@ class Options:
       static_argnames: The names of such arguments.
       waits: Whether what is recomputed waits for the cotangents.
       traces_ints: Whether Python's ints are traced.
+      is_whole: Whether it is all that is differentiated, and shares no memory with others.
     """
 
     policy: str | Callable[..., Any] | None = None
@@ -38,6 +39,7 @@ class Options:
     static_argnames: tuple[str, ...] = ()
     waits: bool = True
     traces_ints: bool = True
+    is_whole: bool = False
 
     def moved(self, n: int) -> Options:
         """Returns the same of a function that takes `n` more arguments first."""
