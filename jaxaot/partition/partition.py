@@ -298,8 +298,8 @@ class Cutter:
         corners in large graphs, which take no integer program to find.
         """
         lean = self if self.saves_bottlenecks else self._lean
-        makers = [lambda share=share: self._corner(int(share * self.save_all[1])) for share in _SHARES]
-        makers += [lambda: lean._corner(0)]
+        makers = [lambda share=share: self._corner(int(share * self.save_all[1]))[1]() for share in _SHARES]
+        makers += [lambda: lean._corner(0)[1]()]
         makers += [self.cut] if get_policy(self.policy) is min_cut else []
         found: dict[tuple[int, int], Partition] = {}
         for make in makers:
@@ -323,6 +323,32 @@ class Cutter:
         most = min((1 + _ERROR) * asked, (1 + _ERROR) / (1 - _ERROR) * least)
         return [rung for rung in looser if rung.timeline.peak_bytes <= most][:_MAX_RUNGS]
 
+    def least(self, parts: Partition) -> Partition:
+        """Returns the cut of least memory by estimate: the one that was asked for, or a rung that saves more.
+
+        So a smaller budget is estimated to take no more than a larger one. What a cut saves is there at once with what
+        is held throughout: one that saves too much to take less is solved, but not made.
+
+        Args:
+          parts: The one that was asked for.
+        """
+        asked, held, best = parts.plan.extra_bytes, parts.timeline.held_bytes, parts
+        lean = self if self.saves_bottlenecks else self._lean
+        limits = [limit for limit in (int(share * self.save_all[1]) for share in _SHARES) if limit > asked]
+        finders = [lambda limit=limit: self._corner(limit) for limit in limits]
+        finders += [lambda: lean._corner(0), lambda: self._corner(self.budgets.fastest.weight)]
+        finders += [self._least_saved] if get_policy(self.policy) is min_cut else []
+        for find in finders:
+            with contextlib.suppress(BudgetError, PolicyError, NoCut):  # what must be saved may be more
+                saved, make = find()
+                if saved > asked and (held + saved) * _ALIKE < best.timeline.peak_bytes:
+                    best = min(best, make(), key=lambda rung: rung.timeline.peak_bytes)
+        return best
+
+    def _least_saved(self) -> tuple[int, Callable[[], Partition]]:
+        """Returns what the minimum cut saves, and what makes it."""
+        return self._weight(self.unlimited, self.unlimited.budgets.leanest), self.cut
+
     def within(self, limit: int) -> Partition:
         """Returns the forward and the backward that save at most `limit` bytes beyond primals and outputs.
 
@@ -335,12 +361,17 @@ class Cutter:
             raise _naming_marks(error, self.graph) from None
         return self._within(found, limit)
 
-    def _corner(self, limit: int) -> Partition:
-        """Returns the fastest cut within a budget, in large graphs the fastest corner; the leanest if there is none."""
+    def _corner(self, limit: int) -> tuple[int, Callable[[], Partition]]:
+        """Returns what the fastest cut within a budget saves, and what makes it; the leanest if there is none.
+
+        In large graphs it is the fastest corner.
+        """
         if len(self.unlimited.budgets.problem.weights) <= _FEW_VALUES:
-            return self.within(max(limit, self.budgets.leanest.weight))
+            parts = self.within(max(limit, self.budgets.leanest.weight))
+            return parts.plan.extra_bytes, lambda: parts
         found = self._attempt(lambda: self.budgets.corner_within(limit, self._weight))
-        return self._within(found, self._weight(found.variant, found.solution))
+        weight = self._weight(found.variant, found.solution)
+        return weight, lambda: self._within(found, weight)
 
     def _within(self, found: Found, limit: int) -> Partition:
         label = f"{policy_label(self.policy)} within {format_bytes(limit)}"

@@ -83,27 +83,28 @@ def living_at(partition: Partition, place: int) -> list[tuple[Any, Any]]:
     """
     forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
     outputs, gradients = _results(partition)
+    target = partition.target or target_now()
     makers = Makers(forward)
     if place < len(forward.eqns):
-        return [(var, makers[var]) for var in _living(forward, place, outputs)]
+        return [(var, makers[var]) for var in _living(forward, place, outputs, target)]
     place -= len(forward.eqns)
-    last = _last_uses(backward, _shown_by(backward))
+    last = _last_uses(backward, _shown_by(backward, target))
     made = _made_residuals(partition)
     found = [(var, makers.get(source)) for var, source in made.items() if last.get(var, len(backward.eqns)) >= place]
     again = Makers(backward)
-    return found + [(var, again[var]) for var in _living(backward, place, gradients)]
+    return found + [(var, again[var]) for var in _living(backward, place, gradients, target)]
 
 
 def living_in(jaxpr: Jaxpr, place: int) -> list[tuple[Any, Any]]:
     """Returns the same of a graph that runs alone."""
     outputs = frozenset(set(variables(jaxpr.outvars)) - set(jaxpr.invars))
     makers = Makers(jaxpr)
-    return [(var, makers[var]) for var in _living(jaxpr, place, outputs)]
+    return [(var, makers[var]) for var in _living(jaxpr, place, outputs, target_now())]
 
 
-def _living(jaxpr: Jaxpr, place: int, counted: Collection[Any]) -> Iterator[Any]:
+def _living(jaxpr: Jaxpr, place: int, counted: Collection[Any], target: Target) -> Iterator[Any]:
     counted = _with_sources(jaxpr, counted)
-    shown = _shown_by(jaxpr)
+    shown = _shown_by(jaxpr, target)
     last = _last_uses(jaxpr, shown)
     for i, eqn in enumerate(jaxpr.eqns[: place + 1]):
         for var in eqn.outvars:
@@ -188,7 +189,7 @@ def _moments(
       on: Where it runs.
     """
     size = on.size
-    shown = _shown_by(jaxpr)
+    shown = _shown_by(jaxpr, on.target)
     last = _last_uses(jaxpr, shown)
     ends: dict[int, list[Any]] = {}
     for var, i in last.items():
@@ -229,9 +230,9 @@ def _inside(body: Any, on: _On) -> int:
     return max((moment.bytes for moment in moments), default=0)
 
 
-def _shown_by(jaxpr: Jaxpr) -> Callable[[Any], Sequence[Any]]:
+def _shown_by(jaxpr: Jaxpr, target: Target) -> Callable[[Any], Sequence[Any]]:
     """Returns a map from a variable to those whose memory it needs: itself, or those it is a view or fusion of."""
-    fused = _fused(jaxpr)
+    fused = _fused(jaxpr, target)
     owners: dict[Any, Sequence[Any]] = {}
     for eqn in jaxpr.eqns:
         if kind(eqn) is Kind.VIEW or all(var in fused for var in eqn.outvars):
@@ -242,10 +243,11 @@ def _shown_by(jaxpr: Jaxpr) -> Callable[[Any], Sequence[Any]]:
     return lambda var: owners.get(var, (var,))
 
 
-def _fused(jaxpr: Jaxpr) -> set[Any]:
+def _fused(jaxpr: Jaxpr, target: Target) -> set[Any]:
     """Returns the variables that are computed inside of the one kernel that reads them, and take no memory.
 
-    A kernel is a reader with all pointwise equations whose results nobody outside of it reads.
+    A kernel is a reader with the pointwise equations whose results nobody else reads. On a TPU they may be read several
+    times inside of it; compilers for GPUs rather keep what is.
     """
     needed = _read_as_arrays(jaxpr)
     kernels: dict[Any, set[int]] = {var: {-1, -2} for var in variables(jaxpr.outvars)}  # of a variable, what reads it
@@ -257,7 +259,8 @@ def _fused(jaxpr: Jaxpr) -> set[Any]:
         if is_inside and needed.isdisjoint(eqn.outvars):
             found.update(eqn.outvars)
         for var in variables(eqn.invars):
-            kernels.setdefault(var, set()).update(readers if readers and (is_inside or which is Kind.VIEW) else {i})
+            is_same = target.has_tiles and readers and (is_inside or which is Kind.VIEW)
+            kernels.setdefault(var, set()).update(readers if is_same else {i})
     return found
 
 
