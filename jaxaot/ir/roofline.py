@@ -45,6 +45,7 @@ class Target:
       host_bandwidth: Bytes/s between its memory and the host's.
       memory: Bytes of its memory, or None if it is the host's own.
       peaks: FLOP/s of matrix products of further dtypes, by name, such as `{"int8": 3.9e14}`.
+      has_tiles: Whether arrays lie in its memory in tiles of 8 x 128 elements, as on TPUs, and are padded to them.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Target:
     host_bandwidth: float = 3.2e10
     memory: int | None = None
     peaks: Mapping[str, float] = dataclasses.field(default_factory=dict, hash=False)
+    has_tiles: bool = False
 
     def __post_init__(self) -> None:
         rates = {
@@ -78,7 +80,6 @@ def _is_rate(rate: object) -> bool:
 
 
 _GIB = 2**30
-
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
@@ -86,11 +87,11 @@ TARGETS: dict[str, Target] = {
         Target("a100", 1.56e14, 3.12e14, 1.95e13, 2.0e12, 3.2e10, 80 * _GIB, {"int8": 6.24e14, "float64": 1.95e13}),
         Target("h100", 4.94e14, 9.89e14, 6.7e13, 3.35e12, 6.4e10, 80 * _GIB, _by_width(1.979e15, 6.7e13)),
         Target("h200", 4.94e14, 9.89e14, 6.7e13, 4.8e12, 6.4e10, 141 * _GIB, _by_width(1.979e15, 6.7e13)),
-        Target("v4", 6.9e13, 2.75e14, 4.3e12, 1.23e12, 3.2e10, 32 * _GIB),
-        Target("v5e", 4.9e13, 1.97e14, 3.1e12, 8.2e11, 3.2e10, 16 * _GIB, {"int8": 3.94e14}),
-        Target("v5p", 1.15e14, 4.59e14, 7.2e12, 2.77e12, 3.2e10, 95 * _GIB, {"int8": 9.18e14}),
-        Target("v6e", 2.3e14, 9.18e14, 1.4e13, 1.64e12, 3.2e10, 32 * _GIB, {"int8": 1.836e15}),
-        Target("tpu7x", 5.77e14, 2.307e15, 3.6e13, 7.38e12, 6.4e10, 192 * _GIB, _by_width(4.614e15)),
+        Target("v4", 6.9e13, 2.75e14, 4.3e12, 1.23e12, 3.2e10, 32 * _GIB, has_tiles=True),
+        Target("v5e", 4.9e13, 1.97e14, 3.1e12, 8.2e11, 3.2e10, 16 * _GIB, {"int8": 3.94e14}, has_tiles=True),
+        Target("v5p", 1.15e14, 4.59e14, 7.2e12, 2.77e12, 3.2e10, 95 * _GIB, {"int8": 9.18e14}, has_tiles=True),
+        Target("v6e", 2.3e14, 9.18e14, 1.4e13, 1.64e12, 3.2e10, 32 * _GIB, {"int8": 1.836e15}, has_tiles=True),
+        Target("tpu7x", 5.77e14, 2.307e15, 3.6e13, 7.38e12, 6.4e10, 192 * _GIB, _by_width(4.614e15), has_tiles=True),
     )
 }
 """Devices by name, with the figures of these pages:
@@ -155,9 +156,9 @@ def assuming(target: Target) -> Iterator[None]:
         _assumed.reset(token)
 
 
-def is_for_cpu() -> bool:
-    """Returns whether memory is estimated for XLA's compiler for CPU."""
-    return (_assumed.get() or target_in_use()).name == "cpu"
+def target_now() -> Target:
+    """Returns the target that is estimated for: the one assumed, or the default device."""
+    return _assumed.get() or target_in_use()
 
 
 def eqn_picoseconds(eqn: Eqn, target: Target) -> int:

@@ -66,6 +66,7 @@ def cut_options(settings: Config) -> dict[str, Any]:
         "cost": cost_of(settings.costs),
         "may_offload": settings.offload,
         "recompute_collectives": settings.recompute_collectives,
+        "for_target": TARGETS.get(settings.costs),
     }
 
 

@@ -122,6 +122,11 @@ def parse_budget(budget: float | str | None, save_all_bytes: int, n_devices: int
     )
 
 
+def is_fraction(budget: float | str | None) -> bool:
+    """Returns whether a budget is a part of what `save_all` saves, such as 0.3 or `"30%"`."""
+    return budget is not None and (not isinstance(budget, str) or budget.rstrip().endswith("%"))
+
+
 def parse_fit(budget: float | str | Fit | None) -> Fit | None:
     """Returns a budget for the memory of everything, such as `"fit:16GiB"`; None if it is of another kind.
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from jaxaot._typing import Eqn, Jaxpr
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.roofline import is_for_cpu
 from jaxaot.ir.walk import variables
 
 
@@ -27,8 +26,6 @@ def bytes_around_convolutions(jaxpr: Jaxpr, size: Callable[[Any], int]) -> dict[
       jaxpr: The graph.
       size: How large a value of a type is.
     """
-    if not is_for_cpu():
-        return {}
     found: dict[int, int] = {}
     images: dict[Any, int] = {}  # by the cotangent that it is made of, the gradient of an image
     for i, eqn in reversed(list(enumerate(jaxpr.eqns))):

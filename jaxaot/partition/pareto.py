@@ -13,7 +13,7 @@ from typing import Any
 from jaxaot._immutable import immutable
 from jaxaot._util import format_bytes, format_seconds
 from jaxaot.errors import BudgetError, MissingExtraError, PolicyError
-from jaxaot.ir.roofline import eqn_picoseconds
+from jaxaot.ir.roofline import Target, eqn_picoseconds
 from jaxaot.partition.partition import Cutter
 from jaxaot.partition.policies import Policy, policy_label
 from jaxaot.partition.timeline import memory_timeline
@@ -149,6 +149,7 @@ def trade_offs(
     cost: Any = None,
     may_offload: bool = False,
     recompute_collectives: bool = False,
+    for_target: Target | None = None,
     n: int = 24,
 ) -> Pareto:
     """Returns bytes against time for a joint graph, over all budgets.
@@ -159,17 +160,18 @@ def trade_offs(
       cost: How long an equation takes, in picoseconds; by default a roofline of the device in use.
       may_offload: Whether values may be moved to the host's memory.
       recompute_collectives: Whether the backward may repeat exchanges between devices.
+      for_target: The device that memory and times are estimated for; by default the one in use.
       n: How many budgets to try besides the corners of the frontier's hull.
 
     Raises:
       PolicyError: If there is no such policy, or if what it says cannot be done.
     """
-    cutter = Cutter(joint, policy, cost, may_offload, recompute_collectives)
+    cutter = Cutter(joint, policy, cost, may_offload, recompute_collectives, for_target)
     seconds = cost or (lambda eqn: eqn_picoseconds(eqn, cutter.target))
     budgets = cutter.budgets
     least, most = budgets.leanest.weight, budgets.fastest.weight
     names = dict.fromkeys((*SHOWN_POLICIES, policy))
-    policies = [_policy_point(joint, name, seconds, recompute_collectives) for name in names]
+    policies = [_policy_point(joint, name, seconds, recompute_collectives, cutter.target) for name in names]
     shown = tuple(point for point in policies if point is not None)
     limits = {corner.weight for corner in budgets.corners()} | {least + (most - least) * i // n for i in range(n + 1)}
     limits |= {point.saved_bytes for point in shown if least <= point.saved_bytes <= most}
@@ -197,9 +199,11 @@ def _of_one_device(point: Point, spread: Spread) -> Point:
     return dataclasses.replace(point, saved_bytes=saved, peak_bytes=peak)
 
 
-def _policy_point(joint: JointGraph, policy: str | Policy, cost: Any, recompute_collectives: bool) -> Point | None:
+def _policy_point(
+    joint: JointGraph, policy: str | Policy, cost: Any, recompute_collectives: bool, target: Target
+) -> Point | None:
     try:
-        cutter = Cutter(joint, policy, recompute_collectives=recompute_collectives)
+        cutter = Cutter(joint, policy, recompute_collectives=recompute_collectives, for_target=target)
         parts = cutter.cut()
     except PolicyError:  # one of the policies shown for comparison that this graph does not allow
         return None

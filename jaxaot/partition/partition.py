@@ -14,7 +14,7 @@ from jaxaot._immutable import immutable
 from jaxaot._typing import Eqn
 from jaxaot._util import collector, format_bytes
 from jaxaot.errors import BudgetError, OffloadError, PolicyError
-from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, target_in_use
+from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, target_now
 from jaxaot.ir.walk import aval_bytes, source_line
 from jaxaot.partition.bodies import Rule, cut_bodies
 from jaxaot.partition.bottlenecks import bottlenecks
@@ -74,6 +74,7 @@ def partition(
     cost: Cost | None = None,
     may_offload: bool = False,
     recompute_collectives: bool = False,
+    for_target: Target | None = None,
 ) -> Partition:
     """Returns a joint graph cut into forward and backward.
 
@@ -86,6 +87,7 @@ def partition(
       cost: How long an equation takes, in picoseconds; by default a roofline of the device in use.
       may_offload: Whether values may be moved to the host's memory where that takes less time than to recompute them.
       recompute_collectives: Whether the backward may repeat exchanges between devices, whatever the policy says.
+      for_target: The device that memory and times are estimated for; by default the one in use.
 
     What tags say (names, marks and regions, see `tags.py`) goes together with the policy.
 
@@ -95,7 +97,7 @@ def partition(
       BudgetError: If the budget cannot be read or met.
       OffloadError: If values may be moved to the host, and the device cannot.
     """
-    return Cutter(joint, policy, cost, may_offload, recompute_collectives).cut(memory_budget)
+    return Cutter(joint, policy, cost, may_offload, recompute_collectives, for_target).cut(memory_budget)
 
 
 @immutable(eq=False)
@@ -105,9 +107,10 @@ class Cutter:
     Attributes:
       joint: The joint graph.
       policy: The name of a policy, or a function from an equation to a `Choice`.
-      cost: How long an equation takes, in picoseconds; by default a roofline of the device in use.
+      cost: How long an equation takes, in picoseconds; by default a roofline of the target.
       may_offload: Whether values may be moved to the host's memory.
       recompute_collectives: Whether the backward may repeat exchanges between devices.
+      for_target: The device that memory and times are estimated for; by default the one in use.
       saves_bottlenecks: Whether what is alive at the bottlenecks of the forward is saved at every budget, see
         `bottlenecks.py`.
       n_times: Takes an equation to how many of a larger graph it stands for. The cut without a budget is then that of
@@ -119,6 +122,7 @@ class Cutter:
     cost: Cost | None = None
     may_offload: bool = False
     recompute_collectives: bool = False
+    for_target: Target | None = None
     saves_bottlenecks: bool = False
     n_times: Callable[[Eqn], int] = lambda eqn: 1
 
@@ -137,8 +141,8 @@ class Cutter:
 
     @cached_property
     def target(self) -> Target:
-        """The device in use."""
-        return target_in_use()
+        """The device that memory and times are estimated for."""
+        return self.for_target or target_now()
 
     @cached_property
     def choices(self) -> Choices:
@@ -325,6 +329,32 @@ class Cutter:
         most = min((1 + _ERROR) * asked, (1 + _ERROR) / (1 - _ERROR) * least)
         return [rung for rung in looser if rung.timeline.peak_bytes <= most][:_MAX_RUNGS]
 
+    def least(self, parts: Partition) -> Partition:
+        """Returns the cut of least memory by estimate: the one that was asked for, or a rung that saves more.
+
+        So a smaller budget is estimated to take no more than a larger one. What a cut saves is there at once with what
+        is held throughout: one that saves too much to take less is solved, but not made.
+
+        Args:
+          parts: The one that was asked for.
+        """
+        asked, held, best = parts.plan.extra_bytes, parts.timeline.held_bytes, parts
+        lean = self if self.saves_bottlenecks else self._lean
+        limits = [limit for limit in (int(share * self.save_all[1]) for share in _SHARES) if limit > asked]
+        finders = [lambda limit=limit: self._corner(limit) for limit in limits]
+        finders += [lambda: lean._corner(0), lambda: self._corner(self.budgets.fastest.weight)]
+        finders += [self._least_saved] if get_policy(self.policy) is min_cut else []
+        for find in finders:
+            with contextlib.suppress(BudgetError, PolicyError, NoCut):  # what must be saved may be more
+                saved, make = find()
+                if saved > asked and (held + saved) * _ALIKE < best.timeline.peak_bytes:
+                    best = min(best, make(), key=lambda rung: rung.timeline.peak_bytes)
+        return best
+
+    def _least_saved(self) -> tuple[int, Callable[[], Partition]]:
+        """Returns what the minimum cut saves, and what makes it."""
+        return self._weight(self.unlimited, self.unlimited.budgets.leanest), self.cut
+
     def within(self, limit: int) -> Partition:
         """Returns the forward and the backward that save at most `limit` bytes beyond primals and outputs.
 
@@ -339,10 +369,19 @@ class Cutter:
 
     def corner(self, limit: int) -> Partition:
         """Returns the fastest cut within a budget, in large graphs the fastest corner; the leanest if there is none."""
+        return self._corner(limit)[1]()
+
+    def _corner(self, limit: int) -> tuple[int, Callable[[], Partition]]:
+        """Returns what the fastest cut within a budget saves, and what makes it; the leanest if there is none.
+
+        In large graphs it is the fastest corner.
+        """
         if len(self.unlimited.budgets.problem.weights) <= _FEW_VALUES:
-            return self.within(max(limit, self.budgets.leanest.weight))
+            parts = self.within(max(limit, self.budgets.leanest.weight))
+            return parts.plan.extra_bytes, lambda: parts
         found = self._attempt(lambda: self.budgets.corner_within(limit, self._weight))
-        return self._within(found, self._weight(found.variant, found.solution))
+        weight = self._weight(found.variant, found.solution)
+        return weight, lambda: self._within(found, weight)
 
     def _within(self, found: Found, limit: int) -> Partition:
         label = f"{policy_label(self.policy)} within {format_bytes(limit)}"
@@ -450,7 +489,7 @@ class Cutter:
         formulation = variant.formulation
         decided = without_markers(variant.graph, formulation.saved(solution), variant.choices.by_position)
         parts = split(decided, label, self.save_all[0], variant.bodies.inside)
-        parts = dataclasses.replace(parts, joint=self.joint)
+        parts = dataclasses.replace(parts, joint=self.joint, target=self.target)
         moved = {decided.value.get(var, var) for var in formulation.offloaded(solution)}
         kept = [var for var in decided.saved if var not in decided.graph.refills]
         return offload(parts, [i for i, var in enumerate(kept) if var in moved]) if moved else parts

@@ -11,48 +11,65 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from jaxaot._jax import DropVar
 from jaxaot._typing import ClosedJaxpr, Jaxpr
 from jaxaot.ir.primitives import Kind, kind
+from jaxaot.ir.roofline import Target, target_now
 from jaxaot.ir.walk import Makers, aval_bytes, is_on_host, source_line, sub_jaxprs, variables
 from jaxaot.partition.copies import bytes_around_convolutions
+from jaxaot.partition.footprint import Footprint, Size, footprint_on
 from jaxaot.plan.saved import FromForward
 from jaxaot.plan.stages import Partition
 from jaxaot.plan.timeline import Moment, Timeline
 
-Size = Callable[[Any], int]
-"""Takes a type to the bytes that a value of it takes."""
 
-
-def memory_timeline(partition: Partition, size: Size = aval_bytes) -> Timeline:
-    """Returns the memory that a partition uses over its forward and its backward.
+def memory_timeline(partition: Partition, size: Size | None = None) -> Timeline:
+    """Returns the memory that a partition uses over its forward and its backward, on the target that it was cut for.
 
     Args:
       partition: The partition.
-      size: How large a value of a type is; another function asks what it would be if some sizes were others.
+      size: How large a value of a type is, if some sizes were others; by default what it takes on the target.
     """
     forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
     outputs, gradients = _results(partition)
+    taking = footprint_of(partition) if size is None else Footprint(size, size)
     constants = [*partition.forward.consts, *partition.backward.consts]
-    held = sum(size(var.aval) for var in (*forward.invars, *outputs, *gradients)) + _constant_bytes(constants)
+    held = sum(taking.held(var.aval) for var in (*forward.invars, *outputs, *gradients)) + _constant_bytes(constants)
+    whole = held + taking.copied(forward)
     kept = {var for var in variables(forward.outvars[partition.joint.n_outputs :]) if not is_on_host(var.aval)}
-    moments = _moments(forward, "forward", held, kept, _with_sources(forward, outputs), 0, frozenset(), size)
+    on = _On(partition.target or target_now(), taking.value)
+    moments = _moments(forward, "forward", whole, kept, _with_sources(forward, outputs), 0, frozenset(), on)
     residuals = _made_residuals(partition)
-    n_bytes = sum(size(var.aval) for var in residuals)
+    n_bytes = sum(on.size(var.aval) for var in residuals)
     counted = _with_sources(backward, gradients)
-    moments += _moments(backward, "backward", held, set(), counted, n_bytes, frozenset(residuals), size)
+    moments += _moments(backward, "backward", whole, set(), counted, n_bytes, frozenset(residuals), on)
     return Timeline(tuple(moments), held)
 
 
-def forward_timeline(closed: ClosedJaxpr, size: Size = aval_bytes) -> Timeline:
-    """Returns the memory that a graph uses as it runs alone; `size` as of `memory_timeline`."""
+def footprint_of(partition: Partition) -> Footprint:
+    """Returns what values of both graphs take on the target that they were cut for."""
+    return footprint_on(partition.target or target_now(), partition.forward.jaxpr, partition.backward.jaxpr)
+
+
+def forward_timeline(closed: ClosedJaxpr, size: Size | None = None) -> Timeline:
+    """Returns the memory that a graph uses as it runs alone on the target in force; `size` as of `memory_timeline`."""
     jaxpr = closed.jaxpr
     outputs = frozenset(set(variables(jaxpr.outvars)) - set(jaxpr.invars))
-    held = sum(size(var.aval) for var in (*jaxpr.invars, *outputs)) + _constant_bytes(closed.consts)
-    counted = _with_sources(jaxpr, outputs)
-    return Timeline(tuple(_moments(jaxpr, "forward", held, set(), counted, 0, frozenset(), size)), held)
+    target = target_now()
+    taking = footprint_on(target, jaxpr) if size is None else Footprint(size, size)
+    held = sum(taking.held(var.aval) for var in (*jaxpr.invars, *outputs)) + _constant_bytes(closed.consts)
+    whole, counted = held + taking.copied(jaxpr), _with_sources(jaxpr, outputs)
+    on = _On(target, taking.value)
+    return Timeline(tuple(_moments(jaxpr, "forward", whole, set(), counted, 0, frozenset(), on)), held)
+
+
+class _On(NamedTuple):
+    """Where graphs run, and how large a value of a type is there."""
+
+    target: Target
+    size: Size
 
 
 def living_at(partition: Partition, place: int) -> list[tuple[Any, Any]]:
@@ -66,27 +83,28 @@ def living_at(partition: Partition, place: int) -> list[tuple[Any, Any]]:
     """
     forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
     outputs, gradients = _results(partition)
+    target = partition.target or target_now()
     makers = Makers(forward)
     if place < len(forward.eqns):
-        return [(var, makers[var]) for var in _living(forward, place, outputs)]
+        return [(var, makers[var]) for var in _living(forward, place, outputs, target)]
     place -= len(forward.eqns)
-    last = _last_uses(backward, _shown_by(backward))
+    last = _last_uses(backward, _shown_by(backward, target))
     made = _made_residuals(partition)
     found = [(var, makers.get(source)) for var, source in made.items() if last.get(var, len(backward.eqns)) >= place]
     again = Makers(backward)
-    return found + [(var, again[var]) for var in _living(backward, place, gradients)]
+    return found + [(var, again[var]) for var in _living(backward, place, gradients, target)]
 
 
 def living_in(jaxpr: Jaxpr, place: int) -> list[tuple[Any, Any]]:
     """Returns the same of a graph that runs alone."""
     outputs = frozenset(set(variables(jaxpr.outvars)) - set(jaxpr.invars))
     makers = Makers(jaxpr)
-    return [(var, makers[var]) for var in _living(jaxpr, place, outputs)]
+    return [(var, makers[var]) for var in _living(jaxpr, place, outputs, target_now())]
 
 
-def _living(jaxpr: Jaxpr, place: int, counted: Collection[Any]) -> Iterator[Any]:
+def _living(jaxpr: Jaxpr, place: int, counted: Collection[Any], target: Target) -> Iterator[Any]:
     counted = _with_sources(jaxpr, counted)
-    shown = _shown_by(jaxpr)
+    shown = _shown_by(jaxpr, target)
     last = _last_uses(jaxpr, shown)
     for i, eqn in enumerate(jaxpr.eqns[: place + 1]):
         for var in eqn.outvars:
@@ -156,7 +174,7 @@ def _moments(
     counted: Collection[Any],
     residual_bytes: int,
     residuals: frozenset[Any],
-    size: Size,
+    on: _On,
 ) -> list[Moment]:
     """Returns the moments of one graph.
 
@@ -168,9 +186,10 @@ def _moments(
       counted: Values that are part of `held`.
       residual_bytes: What the residuals take at the start.
       residuals: Inputs that are released after their last use.
-      size: How large a value of a type is.
+      on: Where it runs.
     """
-    shown = _shown_by(jaxpr)
+    size = on.size
+    shown = _shown_by(jaxpr, on.target)
     last = _last_uses(jaxpr, shown)
     ends: dict[int, list[Any]] = {}
     for var, i in last.items():
@@ -181,7 +200,7 @@ def _moments(
     kept_bytes = 0
     kept_owners = {owner for var in kept for owner in shown(var)}
     current = held + residual_bytes
-    around = bytes_around_convolutions(jaxpr, size)
+    around = bytes_around_convolutions(jaxpr, size) if on.target.name == "cpu" else {}
     for i, eqn in enumerate(jaxpr.eqns):
         for var in eqn.outvars:
             if not _takes_memory(var, shown, counted):
@@ -189,7 +208,7 @@ def _moments(
             live[var] = size(var.aval)
             current += live[var]
             kept_bytes += live[var] if var in kept_owners else 0
-        inside = max((_inside(body, size) for body in sub_jaxprs(eqn)), default=0) if kind(eqn) >= Kind.CONTROL else 0
+        inside = max((_inside(body, on) for body in sub_jaxprs(eqn)), default=0) if kind(eqn) >= Kind.CONTROL else 0
         inside += around.get(i, 0)
         place = source_line(eqn) or ""
         moments.append(Moment(side, eqn.primitive.name, place, current + inside, kept_bytes + residual_bytes))
@@ -205,33 +224,44 @@ def _moments(
     return moments
 
 
-def _inside(body: Any, size: Size) -> int:
+def _inside(body: Any, on: _On) -> int:
     """Returns the most that the values of a body take at a time, its inputs not counted."""
-    moments = _moments(body, "body", 0, set(), frozenset(), 0, frozenset(), size)
+    moments = _moments(body, "body", 0, set(), frozenset(), 0, frozenset(), on)
     return max((moment.bytes for moment in moments), default=0)
 
 
-def _shown_by(jaxpr: Jaxpr) -> Callable[[Any], Sequence[Any]]:
+def _shown_by(jaxpr: Jaxpr, target: Target) -> Callable[[Any], Sequence[Any]]:
     """Returns a map from a variable to those whose memory it needs: itself, or those it is a view or fusion of."""
-    readers: dict[Any, int] = {}
-    for eqn in jaxpr.eqns:
-        for var in variables(eqn.invars):
-            readers[var] = readers.get(var, 0) + 1
-    for var in variables(jaxpr.outvars):
-        readers[var] = readers.get(var, 0) + 2
-    needed = _read_as_arrays(jaxpr)
+    fused = _fused(jaxpr, target)
     owners: dict[Any, Sequence[Any]] = {}
     for eqn in jaxpr.eqns:
-        which = kind(eqn)
-        is_fused = which <= Kind.TRANSCENDENTAL and all(
-            readers.get(var, 0) <= 1 and var not in needed for var in eqn.outvars
-        )
-        if which is Kind.VIEW or is_fused:
+        if kind(eqn) is Kind.VIEW or all(var in fused for var in eqn.outvars):
             found = dict.fromkeys(o for var in variables(eqn.invars) for o in owners.get(var, (var,)))
             for var in eqn.outvars:
                 if not isinstance(var, DropVar):
                     owners[var] = tuple(found)
     return lambda var: owners.get(var, (var,))
+
+
+def _fused(jaxpr: Jaxpr, target: Target) -> set[Any]:
+    """Returns the variables that are computed inside of the one kernel that reads them, and take no memory.
+
+    A kernel is a reader with the pointwise equations whose results nobody else reads. On a TPU they may be read several
+    times inside of it; compilers for GPUs rather keep what is.
+    """
+    needed = _read_as_arrays(jaxpr)
+    kernels: dict[Any, set[int]] = {var: {-1, -2} for var in variables(jaxpr.outvars)}  # of a variable, what reads it
+    found: set[Any] = set()
+    for i, eqn in reversed(list(enumerate(jaxpr.eqns))):
+        which = kind(eqn)
+        readers = {k for var in eqn.outvars for k in kernels.get(var, ())}
+        is_inside = which <= Kind.TRANSCENDENTAL and len(readers) <= 1
+        if is_inside and needed.isdisjoint(eqn.outvars):
+            found.update(eqn.outvars)
+        for var in variables(eqn.invars):
+            is_same = target.has_tiles and readers and (is_inside or which is Kind.VIEW)
+            kernels.setdefault(var, set()).update(readers if is_same else {i})
+    return found
 
 
 def _read_as_arrays(jaxpr: Jaxpr) -> set[Any]:

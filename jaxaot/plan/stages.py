@@ -21,6 +21,7 @@ from jaxaot._unpicklable import OfOneProcess
 from jaxaot._util import format_bytes
 from jaxaot.ir.regions import Region
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
+from jaxaot.ir.roofline import Target
 from jaxaot.ir.text import to_text
 from jaxaot.plan.alias import AliasPlan
 from jaxaot.plan.annotated import Note, note_of, notes_of
@@ -342,6 +343,7 @@ class Partition(_Stage):
       backward: A ClosedJaxpr from (residuals in the order of the plan, cotangents) to gradients.
       plan: Where the residuals come from, and what they weigh; `.saved`, `.recomputed` and `.saved_bytes` are its.
       hooks: The hooks on saved tensors that run between the two, one for each residual that they pack.
+      target: The device that it was cut for; None for the one in use.
       timeline: The memory in use over the forward and the backward, estimated from shapes.
     """
 
@@ -350,6 +352,7 @@ class Partition(_Stage):
     backward: Any
     plan: SavePlan
     hooks: tuple[Any, ...] = ()
+    target: Target | None = None
 
     def __post_init__(self) -> None:
         joint, residuals = self.joint, self.plan.residuals

@@ -24,14 +24,15 @@ from jaxaot.facade.bad_arguments import require_arguments
 from jaxaot.flow import array_arguments, parameters_of, with_hooks
 from jaxaot.ir.regions import open_regions
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.roofline import Target, assuming, eqn_picoseconds, find_target
+from jaxaot.ir.roofline import Target, assuming, eqn_picoseconds, find_target, target_now
 from jaxaot.ir.walk import aval_bytes, short_aval, variables
 from jaxaot.joint import build_joint
 from jaxaot.lower.costs import cut_options
 from jaxaot.partition.budget import check_budget
+from jaxaot.partition.footprint import Footprint, Size, footprint_on
 from jaxaot.partition.partition import Cutter
 from jaxaot.partition.policies import get_policy
-from jaxaot.partition.timeline import forward_timeline, living_at, living_in, memory_timeline
+from jaxaot.partition.timeline import footprint_of, forward_timeline, living_at, living_in, memory_timeline
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.plan.spread import spread_of
 from jaxaot.plan.stages import JointGraph, Partition, Traced
@@ -286,10 +287,11 @@ class _Repeating(NamedTuple):
     held: list[tuple[str, Any]]
     inputs: tuple[int, ...]
 
-    def memory(self, size: Callable[[Any], int] = aval_bytes) -> Whole:
+    def memory(self, size: Size | None = None) -> Whole:
         """Returns the memory of the whole; `size` as of `memory_timeline`."""
-        timeline = self.parts.timeline if size is aval_bytes else memory_timeline(self.parts, size)
-        return unfold_memory(self.alike, timeline, sum(size(var.aval) for _, var in self.held))
+        timeline = self.parts.timeline if size is None else memory_timeline(self.parts, size)
+        held = size or footprint_of(self.parts).held
+        return unfold_memory(self.alike, timeline, sum(held(var.aval) for _, var in self.held))
 
 
 def _repeating(traced: Traced, asked: Asked) -> _Repeating | None:
@@ -314,7 +316,7 @@ def _repeating(traced: Traced, asked: Asked) -> _Repeating | None:
     rows = _rows(parts, asked)
     alike = find_alike(short, parts, rows, parts.timeline)
     held = held_by_each(short, parts)
-    if alike is None or not leaves_gradients_alone(alike, parts.timeline, held):
+    if alike is None or not leaves_gradients_alone(alike, parts.timeline, held, footprint_of(parts).held):
         return None
     return _Repeating(alike, cutter, parts, rows, held, tuple(inputs))
 
@@ -353,13 +355,13 @@ class Estimate(NamedTuple):
       timeline_for: Takes the size of a value of a type to the memory in use.
     """
 
-    timeline_for: Callable[[Callable[[Any], int]], Timeline]
+    timeline_for: Callable[[Size | None], Timeline]
 
-    def timeline(self, size: Callable[[Any], int] = aval_bytes) -> Timeline:
+    def timeline(self, size: Size | None = None) -> Timeline:
         """Returns the memory in use; `size` as of `memory_timeline`."""
         return self.timeline_for(size)
 
-    def peak_bytes(self, size: Callable[[Any], int] = aval_bytes) -> int:
+    def peak_bytes(self, size: Size | None = None) -> int:
         """Returns the most that is in use at any time; `size` as of `memory_timeline`."""
         return self.timeline(size).peak_bytes
 
@@ -395,7 +397,7 @@ def cut(joint: JointGraph, asked: Asked) -> Partition:
 def cutting(joint: JointGraph, asked: Asked, n_times: Callable[[Eqn], int] = lambda eqn: 1) -> tuple[Cutter, Partition]:
     """Returns what cuts a joint graph, and the partition that would be used on the target; `n_times` as of `Cutter`."""
     settings = config.get()
-    options = cut_options(settings)
+    options = {**cut_options(settings), "for_target": asked.target}
     if settings.costs == "roofline":
         options["cost"] = functools.partial(eqn_picoseconds, target=asked.target)
     policy = settings.policy if asked.policy is None else asked.policy
@@ -452,14 +454,15 @@ def _living(
     found = [] if place is None else living_at(parts, place)
     kept = {*backward.invars, *variables(forward.outvars[parts.joint.n_outputs :])}
     values = (("saved" if var in kept else "temporary", eqn, var, n_alive(eqn)) for var, eqn in found)
-    return _with_rest(together([*held, *values]), at)
+    return _with_rest(together([*held, *values], footprint_of(parts)), at)
 
 
 def _living_forward(graph: ClosedJaxpr, timeline: Timeline, parameters: Sequence[int]) -> tuple[Living, ...]:
     held = _held(graph.jaxpr, parameters, len(graph.jaxpr.outvars))
     place = peak_place(timeline)
     found = [] if place is None else living_in(graph.jaxpr, place)
-    return _with_rest(together([*held, *(("temporary", eqn, var, 1) for var, eqn in found)]), timeline.peak)
+    values = [*held, *(("temporary", eqn, var, 1) for var, eqn in found)]
+    return _with_rest(together(values, footprint_on(target_now(), graph.jaxpr)), timeline.peak)
 
 
 def _with_rest(values: tuple[Living, ...], peak: Moment | None) -> tuple[Living, ...]:
@@ -484,11 +487,12 @@ def _held(forward: Jaxpr, parameters: Sequence[int], n_outputs: int) -> list[tup
     return held + [("outputs", None, var, 1) for var in outputs if var not in set(forward.invars)]
 
 
-def together(found: Sequence[tuple[str, Any, Any, int]]) -> tuple[Living, ...]:
+def together(found: Sequence[tuple[str, Any, Any, int]], taking: Footprint) -> tuple[Living, ...]:
     """Returns values that take memory, those of one kind together, the largest first.
 
     Args:
       found: For each its role, the equation that makes it or None, its variable, and how many there are of it.
+      taking: What values take.
     """
     sums: dict[Any, list[int]] = {}
     for role, eqn, var, n in found:
@@ -499,6 +503,6 @@ def together(found: Sequence[tuple[str, Any, Any, int]]) -> tuple[Living, ...]:
             key = role, "", "", ""
         counted = sums.setdefault(key, [0, 0])
         counted[0] += n
-        counted[1] += n * aval_bytes(var.aval)
+        counted[1] += n * (taking.value if role in ("saved", "temporary") else taking.held)(var.aval)
     values = [Living(role, name, shape, n, size, line) for (role, name, shape, line), (n, size) in sums.items() if size]
     return tuple(sorted(values, key=lambda value: -value.bytes))

@@ -8,12 +8,12 @@ was left out is then one more stretch, with the names of the modules that it bel
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Eqn
-from jaxaot.ir.walk import aval_bytes, forward_index
+from jaxaot.ir.walk import forward_index
 from jaxaot.plan.stages import Partition
 from jaxaot.plan.timeline import Moment, Timeline
 from jaxaot.profiling.repeats import Shortened
@@ -178,12 +178,14 @@ def _released(alike: Alike, timeline: Timeline) -> tuple[int, int]:
     return released, other.bytes - begin.bytes + released
 
 
-def leaves_gradients_alone(alike: Alike, timeline: Timeline, held: Sequence[tuple[str, Any]]) -> bool:
+def leaves_gradients_alone(
+    alike: Alike, timeline: Timeline, held: Sequence[tuple[str, Any]], size: Callable[[Any], int]
+) -> bool:
     """Returns whether an iteration of the backward leaves nothing but gradients, which are there to the end.
 
     The gradients of a parameter that all iterations share are added up at some time, and are gone then.
     """
-    gradients = sum(aval_bytes(var.aval) for role, var in held if role == "gradients")
+    gradients = sum(size(var.aval) for role, var in held if role == "gradients")
     return 0 <= _released(alike, timeline)[1] <= gradients
 
 

@@ -29,7 +29,7 @@ from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.costs import cut_options
 from jaxaot.lower.warm.digest import NotCacheable, graph_digest
-from jaxaot.partition.budget import Fit, Share
+from jaxaot.partition.budget import Fit, Share, is_fraction
 from jaxaot.partition.fitting import note_cut, once_for_all
 from jaxaot.partition.partition import Cutter
 from jaxaot.passes.pipeline import joint_passes, run_passes
@@ -196,7 +196,9 @@ class RematCall:
         if isinstance(budget, Fit):
             return cutter.cut(budget), 0 if budget.rung is None else len(cutter.ladder)
         if not isinstance(budget, Share):
-            return cutter.cut(budget), 0
+            parts = cutter.cut(budget)
+            is_share = is_fraction(budget) and parts.plan.repeats_work
+            return (cutter.least(parts) if is_share else parts), 0
         parts = cutter.cut(budget.budget)
         rungs = cutter.rungs(parts) if parts.plan.repeats_work else []
         return parts if budget.rung is None or not rungs else rungs[min(budget.rung, len(rungs) - 1)], len(rungs)

@@ -1,13 +1,18 @@
 """Bottlenecks of the forward: what is saved there keeps recomputation within a layer, in less memory."""
 
+import contextlib
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 
 import jaxaot as ja
-from benchmarks import models, topologies
-from jaxaot.errors import BudgetError
+from benchmarks import clients, models, topologies
+from jaxaot.errors import BudgetError, PolicyError
+from jaxaot.ir.roofline import TARGETS
 from jaxaot.ir.walk import aval_bytes
 from jaxaot.lower.costs import cost_of
 from jaxaot.partition.bottlenecks import bottlenecks
@@ -86,3 +91,37 @@ def test_gradients_of_random_programs(seed):
         _, gradients = run(cutter.within(limit), args, (jnp.float32(1.0),))
         for got, want in zip(gradients, wanted, strict=True):
             np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
+
+
+SHARES = (1.0, 0.3, 0.1, 0.0)
+
+
+def estimated(cutter):
+    """Returns what a function is estimated to take where nothing is measured, the largest budget first."""
+    found = []
+    for share in SHARES:
+        with contextlib.suppress(BudgetError, PolicyError):
+            found.append(cutter.least(cutter.cut(share)).timeline.peak_bytes)
+    return found
+
+
+@pytest.mark.parametrize("seed", seeds(40, 1))
+def test_a_smaller_budget_is_estimated_to_hold_no_more(seed):
+    peaks = estimated(Cutter(joint_of(random_program(seed), random_arguments(seed), (0, 1))))
+    assert all(smaller <= 1.03 * larger for larger, smaller in itertools.pairwise(peaks))
+
+
+def test_plain_jit_takes_a_looser_cut_where_a_budget_is_estimated_to_hold_more():
+    def loss(weights, x):
+        for w in weights:
+            x = jax.nn.relu(lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")))
+        return (x**2).mean()
+
+    args = [jnp.ones((3, 3, 16, 16))] * 6, jnp.ones((4, 16, 16, 16))
+    with ja.config(costs="h100"):
+        cutter = Cutter(ja.trace(loss, *args).joint(), for_target=TARGETS["h100"])
+        asked, least = [cutter.cut(share).timeline.peak_bytes for share in SHARES], estimated(cutter)
+        assert least == sorted(least, reverse=True) and asked != sorted(asked, reverse=True)
+        graphs = [jax.make_jaxpr(ja.value_and_grad(loss, memory_budget=share))(*args) for share in (0.3, 0.1)]
+    taken = [clients.estimated_bytes(graph.jaxpr) for graph in graphs]
+    assert taken[1] <= taken[0] and taken[1] < asked[SHARES.index(0.1)]
