@@ -79,4 +79,6 @@ def _is_product(eqn: Eqn) -> bool:
     window = [kernel[i] for i in numbers.rhs_spec[2:]]
     result = [eqn.outvars[0].aval.shape[i] for i in numbers.out_spec[2:]]
     is_apart = tuple(window) == tuple(params["lhs_dilation"]) and set(params["window_strides"]) == {1}
+    if math.prod(window) == 1 and any(map(any, params["padding"])):
+        return False  # the gradient of a kernel whose window is larger than the image
     return math.prod(window) == 1 or math.prod(result) == 1 or is_apart
