@@ -13,8 +13,8 @@ def test_the_gradient_of_a_kernel_larger_than_its_image_is_copied(size, window, 
     image, kernel = np.ones((2, size, size, 8), np.float32), np.ones((window, window, 8, 8), np.float32)
 
     def loss(kernel):
-        pad = [(window // 2, window // 2)] * 2
-        return jax.lax.conv_general_dilated(image, kernel, (1, 1), pad, dimension_numbers=("NHWC", "HWIO", "NHWC")).sum()
+        pad, numbers = [(window // 2, window // 2)] * 2, ("NHWC", "HWIO", "NHWC")
+        return jax.lax.conv_general_dilated(image, kernel, (1, 1), pad, dimension_numbers=numbers).sum()
 
     graph = jax.make_jaxpr(jax.grad(loss))(kernel).jaxpr
     around = bytes_around_convolutions(graph, aval_bytes)
