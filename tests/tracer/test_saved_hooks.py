@@ -172,7 +172,7 @@ def test_unpacking_is_held_back_until_its_cotangent_is_there():
     run, _ = network(6)
     with hooks(halve, widen):
         compiled = ja.trace(run, ja.rand(256, 8)).joint().partition().compile()
-    assert compiled.backward.as_text().count("optimization_barrier") >= 6
+    assert compiled.backward.as_text().count("optimization_barrier") >= 5  # the last layer has its at once
 
 
 def test_peaks_are_lower_than_with_hooks_that_run_at_the_same_time():
