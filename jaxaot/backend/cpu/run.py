@@ -18,6 +18,7 @@ from jaxaot.backend.cpu.memory.sequential import (
     pays_to_cut,
 )
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
+from jaxaot.ir.checkpoints import open_checkpoints
 
 
 class How(enum.Enum):
@@ -117,6 +118,8 @@ def choose_way(
       platform: Where it will run; by default on the default backend.
       is_one_program: Whether it has to be one.
     """
+    if passes:
+        closed = open_checkpoints(closed)
     if not passes or not is_worth_tuning(closed):
         return Way(How.REPAIRED, closed, lambda: tune(closed, (), checks, platform, exact))
 

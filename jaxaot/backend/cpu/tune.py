@@ -23,6 +23,7 @@ from jaxaot.backend.cpu.repair.cut_chains import cut_chains
 from jaxaot.backend.cpu.repair.hold_extremes import hold_extremes
 from jaxaot.backend.cpu.repair.keep_rounding import keep_rounding
 from jaxaot.backend.cpu.repair.separate_writes import separate_writes
+from jaxaot.ir.checkpoints import open_checkpoints
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.device_program import device_program, with_device_program
 from jaxaot.ir.primitives import Kind, kind
@@ -143,7 +144,7 @@ def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results:
     """Returns a graph in which the bodies of loops and branches went through passes, and adds what some of them did."""
 
     def tuned(body: Any, where: str) -> Any:
-        opened = inline(body, also_custom=True)
+        opened = open_checkpoints(inline(body, also_custom=True))
         if not is_worth_tuning(opened):
             return body
         found: list[PassResult] = []
