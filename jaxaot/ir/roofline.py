@@ -80,6 +80,7 @@ def _is_rate(rate: object) -> bool:
 
 
 _GIB = 2**30
+
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in (

@@ -246,8 +246,8 @@ def _shown_by(jaxpr: Jaxpr, target: Target) -> Callable[[Any], Sequence[Any]]:
 def _fused(jaxpr: Jaxpr, target: Target) -> set[Any]:
     """Returns the variables that are computed inside of the one kernel that reads them, and take no memory.
 
-    A kernel is a reader with the pointwise equations whose results nobody else reads. On a TPU they may be read several
-    times inside of it; compilers for GPUs rather keep what is.
+    A kernel is a reader with the pointwise equations whose results nobody else reads. On a TPU it may read such a
+    result several times. Elsewhere what is read several times is kept in memory.
     """
     needed = _read_as_arrays(jaxpr)
     kernels: dict[Any, set[int]] = {var: {-1, -2} for var in variables(jaxpr.outvars)}  # of a variable, what reads it
