@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import jaxaot.ops.register_rows  # noqa: F401  # which fills the table
 from benchmarks.random_models import compare, options_of
 from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
 from jaxaot.backend.cpu.memory.sequential import can_be_cut

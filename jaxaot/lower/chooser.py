@@ -29,6 +29,7 @@ class Chooser:
         self.passes, self.platform, self.measures, self._settings = passes, platform, measures, settings
         self.cache_events: list[CacheEvent] = []
         self.known: tuple[ClosedJaxpr, ClosedJaxpr] | None = None  # one about to be traced again, and what runs then
+        self.chosen: tuple[ClosedJaxpr, Way] | None = None  # one about to be compiled with other options, and how
         self.asked: dict[int, tuple[ClosedJaxpr, Asked]] = {}  # by id: graphs whose program is measured
 
     @property
@@ -59,6 +60,9 @@ class Chooser:
           donated: The positions of the inputs that it gives away.
           name: What profiles call it.
         """
+        chosen, self.chosen = self.chosen, None
+        if chosen is not None and chosen[0] is closed:
+            return chosen[1]
         if len(closed.in_avals) > n_given or needs_lowering(closed):
             return None
         check_sizes(closed.jaxpr)

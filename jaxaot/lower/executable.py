@@ -19,7 +19,7 @@ from jaxaot._util import collector
 from jaxaot.backend.cpu.batch.sharded import ShardedExecutable
 from jaxaot.backend.cpu.counts import costs_of
 from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, places_of
-from jaxaot.backend.cpu.options import without_options_inside
+from jaxaot.backend.cpu.options import optimizing_less, without_options_inside
 from jaxaot.backend.cpu.run import How, Way
 from jaxaot.backend.cpu.tune import Tuned, repaired
 from jaxaot.ir.device_program import evaluate_varying
@@ -121,7 +121,8 @@ class Executable:
     @cached_property
     def compiler_options(self) -> dict[str, Any] | None:
         """The options for XLA, with those that the barriers and convolutions of the graph need."""
-        return self.tuned.compiler_options(self._given_options)
+        given, tuned = self._given_options, self.tuned
+        return tuned.compiler_options(given if not self._passes or tuned.optimizes_fully else optimizing_less(given))
 
     @property
     def sharded(self) -> ShardedExecutable | None:

@@ -31,7 +31,13 @@ from jaxaot._typing import ClosedJaxpr
 from jaxaot._unpicklable import name_in_module
 from jaxaot._util import KeptWith, collector, frozen, look_like, referable, shown, signature_of
 from jaxaot.backend.cpu.memory.sequential import is_free_of_effects, places_of
-from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
+from jaxaot.backend.cpu.options import (
+    gains_by_optimizing,
+    keeping_barriers,
+    keeping_roundings,
+    optimizing_less,
+    with_eigen_convolutions,
+)  # fmt: skip
 from jaxaot.backend.cpu.run import How, Way
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.cache_key import jax_settings
@@ -71,28 +77,28 @@ class _Found(NamedTuple):
     donated: list[int]
 
 
+class _Fully(NamedTuple):
+    """A call whose graph gains by what LLVM does at its third level.
+
+    Attributes:
+      graph: The graph, as it was traced.
+      way: How it is run.
+    """
+
+    graph: ClosedJaxpr
+    way: Way
+
+
 class _AnotherWay(Exception):
     """Ends the tracing of a function whose graph is run in another way.
 
     Attributes:
-      found: The call.
+      found: The call, what is asked of its program if that is measured, or that LLVM is to optimize it fully.
     """
 
-    def __init__(self, way: Way, traced: Any):
+    def __init__(self, found: _Found | Asked | _Fully):
         super().__init__("the graph is run in another way")
-        self.found = _Found(way, traced.out_tree, donated_by(traced))
-
-
-class _IsMeasured(Exception):
-    """Ends the tracing of a function whose program is measured.
-
-    Attributes:
-      asked: What is asked of it.
-    """
-
-    def __init__(self, asked: Asked):
-        super().__init__("the program is to be measured")
-        self.asked = asked
+        self.found = found
 
 
 class _Measured(NamedTuple):
@@ -153,10 +159,13 @@ class Objects(NamedTuple):
 class _TunedFunction:
     """A function that is traced into a graph, which is tuned."""
 
-    def __init__(self, fn: Callable[..., Any], traced: Any, static: Static, chooser: Chooser, is_one_program: bool):
+    def __init__(
+        self, fn: Callable[..., Any], traced: Any, static: Static, chooser: Chooser, is_one_program: bool, is_less: bool
+    ):
+        """Wraps one; `is_less` says whether LLVM is told to optimize less than it can."""
         functools.update_wrapper(self, fn, updated=())
         self._fn, self._traced, self._static = fn, traced, static
-        self._chooser, self._is_one_program = chooser, is_one_program
+        self._chooser, self._is_one_program, self._is_less = chooser, is_one_program, is_less
 
     def __repr__(self) -> str:
         return shown(self._fn)
@@ -177,7 +186,7 @@ class _TunedFunction:
             call = as_one_call(known[1], getattr(self._fn, "__name__", "fn"))
             return jax.tree.unflatten(traced.out_tree, call(*leaves))
         if asked is not None and not self._is_one_program:
-            raise _IsMeasured(asked)
+            raise _AnotherWay(asked)
         if not self._chooser.changes_graphs:  # the very graph of `jax.jit`, from the one trace if it can be
             if len(traced.jaxpr.in_avals) > len(leaves) or needs_lowering(traced.jaxpr):
                 return self._fn(*args, **kwargs)
@@ -188,8 +197,10 @@ class _TunedFunction:
         if way is None:
             return self._fn(*args, **kwargs)
         if way.needs_own_call and not self._is_one_program:
-            raise _AnotherWay(way, traced)
+            raise _AnotherWay(_Found(way, traced.out_tree, donated))
         graph = way.tuned.jaxpr if way.is_changed else traced.jaxpr
+        if self._is_less and not self._is_one_program and way.tuned.optimizes_fully:
+            raise _AnotherWay(_Fully(traced.jaxpr, way))
         return jax.tree.unflatten(traced.out_tree, as_one_call(graph, name)(*leaves))
 
 
@@ -281,6 +292,7 @@ class _Version:
         if settings.exact_rounding:
             compiler_options = keeping_roundings(compiler_options)
         self._compiler_options = compiler_options or None
+        self._is_less = self._looks_at_graphs
         self._jitted: Any = self._jit(self._compiler_options)
         self._go: Callable[..., Any] = self._jitted
         self.run: Callable[..., Any] = self._run_checked if settings.check_executables else self._jitted
@@ -301,8 +313,10 @@ class _Version:
     def _jit(self, compiler_options: Any, is_one_program: bool = False) -> Any:
         """Returns the function as one program, whose tracing may end with `_AnotherWay` unless it has to be one."""
         fn = self._fn
+        if self._is_less:
+            compiler_options = optimizing_less(compiler_options, self._chooser.platform)
         if self._looks_at_graphs:
-            fn = _TunedFunction(fn, self._traced, self._static, self._chooser, is_one_program)
+            fn = _TunedFunction(fn, self._traced, self._static, self._chooser, is_one_program, self._is_less)
         return jax.jit(fn, **{**self._options, "compiler_options": compiler_options})
 
     @functools.cached_property
@@ -312,6 +326,20 @@ class _Version:
     @functools.cached_property
     def _whole_by_eigen(self) -> Any:
         return self._jit(with_eigen_convolutions(self._compiler_options), is_one_program=True)
+
+    def _optimize_fully(self) -> None:
+        """Has LLVM optimize what it compiles from now on as much as it can, if it does not yet."""
+        if not self._is_less:
+            return
+        self._is_less, before = False, self._jitted
+        self._jitted = self._jit(self._compiler_options)
+        self._forget_stages()
+        self._go = self._jitted if self._go is before else self._go
+        self.run = self._jitted if self.run is before else self.run
+
+    def _forget_stages(self) -> None:
+        for name in ("_whole", "_whole_by_eigen"):
+            self.__dict__.pop(name, None)
 
     def _run_own_calls(self, /, *args: Any, **kwargs: Any) -> Any:
         """Carries out a call by the subprograms or shards of its graph if it has some."""
@@ -367,7 +395,9 @@ class _Version:
         leaves = jax.tree.leaves(list(moving.values()))
         way = self._chooser.way_of(traced.jaxpr, len(leaves), is_one_program=True)
         graph = way.tuned.jaxpr if way is not None and way.is_changed else traced.jaxpr
-        options = self._compiler_options
+        options, platform = self._compiler_options, self._chooser.platform
+        if not (gains_by_optimizing(graph.jaxpr) if way is None else way.tuned.optimizes_fully):
+            options = optimizing_less(options, platform)
         if way is not None and way.how is How.EIGEN:
             options = with_eigen_convolutions(options)
         name = getattr(self._fn, "__name__", "fn")
@@ -404,12 +434,16 @@ class _Version:
     def _carry_out(self, args: Any, kwargs: Any) -> Any:
         try:
             return self._go(*args, **kwargs)
-        except (_AnotherWay, _IsMeasured) as ended:  # which holds the frames that it was raised through
-            found = ended.found if isinstance(ended, _AnotherWay) else ended.asked
+        except _AnotherWay as ended:  # which holds the frames that it was raised through
+            found = ended.found
         return self.run_other(found, args, kwargs)
 
-    def run_other(self, found: _Found | Asked, args: Any, kwargs: Any) -> Any:
-        """Carries out a call whose tracing ended with another way, or because its program is measured."""
+    def run_other(self, found: _Found | Asked | _Fully, args: Any, kwargs: Any) -> Any:
+        """Carries out a call whose tracing ended with another way."""
+        if isinstance(found, _Fully):
+            self._optimize_fully()
+            self._chooser.chosen = found.graph, found.way
+            return self._carry_out(args, kwargs)
         if isinstance(found, Asked):
             return self.run_measured(found, args, kwargs)
         return self.run_in(found, args, kwargs)
@@ -421,6 +455,8 @@ class _Version:
         moving, _ = self._static.split(args, kwargs)
         traced, asked = self._chooser.trace(self._traced, args, kwargs)
         if asked is None and not self._chooser.passes:
+            if gains_by_optimizing(traced.jaxpr.jaxpr):
+                self._optimize_fully()
             return getattr(self._whole, method)(*args, **kwargs)
         if asked is None:
             way = self._chooser.way_of(traced.jaxpr, len(jax.tree.leaves(list(moving.values()))), is_one_program=True)
@@ -430,6 +466,8 @@ class _Version:
         else:
             found = self._fitted(asked, args, kwargs)
             way, graph = found.way, found.graph
+        if gains_by_optimizing(graph.jaxpr) if way is None else way.tuned.optimizes_fully:
+            self._optimize_fully()
         self._chooser.known = traced.jaxpr, graph
         try:
             jitted = self._whole_by_eigen if way is not None and way.how is How.EIGEN else self._whole
@@ -442,8 +480,7 @@ class _Version:
         self._jitted.clear_cache()
         self._traced.clear_cache()
         self._chooser.asked.clear()
-        for name in ("_whole", "_whole_by_eigen"):
-            self.__dict__.pop(name, None)
+        self._forget_stages()
         self._go = self._jitted
         self.run = self._run_checked if self._settings.check_executables else self._jitted
         self._own_calls.clear()
@@ -538,8 +575,8 @@ class Jitted(Generic[P, R]):
             found = None
             try:
                 return version.run(*args, **kwargs)
-            except (_AnotherWay, _IsMeasured) as ended:  # which holds the frames that it was raised through
-                found = ended.found if isinstance(ended, _AnotherWay) else ended.asked
+            except _AnotherWay as ended:  # which holds the frames that it was raised through
+                found = ended.found
             except (_HasObjects, TypeError):  # JAX may know no such objects
                 if not self._objects.are_in((args, kwargs)):
                     raise

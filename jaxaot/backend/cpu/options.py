@@ -3,7 +3,8 @@
 On CPU XLA drops `optimization_barrier`s before it fuses, unless its pass `cse_barrier_expander` is off; it gives
 convolutions of images in single precision to YNN, which computes them on one core, where Eigen would use all; and most
 of the time that a small kernel takes to compile is what the newer emitters of fusions prepare, where the older ones
-make code that is as fast for a few thousand elements. `algsimp`, its simplifier of algebra, takes `log(exp(x))` for
+make code that is as fast for a few thousand elements. LLVM's second level of optimization makes code that is as fast
+as its third, which XLA asks for, in less time. `algsimp`, its simplifier of algebra, takes `log(exp(x))` for
 `x`; and it leaves out conversions to a half and back. JAX takes options at the outermost `jit` only.
 
 With several devices XLA on CPU and GPUs would combine the exchanges of all layers into one.
@@ -20,6 +21,9 @@ import jax
 
 from jaxaot._jax import is_outermost
 from jaxaot._placement import are_several
+from jaxaot._typing import Jaxpr
+from jaxaot.ir.build import n_elements
+from jaxaot.ir.walk import sub_jaxprs
 
 _DISABLED = "xla_disable_hlo_passes"
 
@@ -37,6 +41,25 @@ _ALL_CORES = "xla_cpu_multi_thread_eigen"
 """Whether kernels are divided among cores, those of Eigen and others."""
 
 _NEWER_EMITTERS = "xla_cpu_use_fusion_emitters"
+
+_LEVEL = "xla_backend_optimization_level"
+"""How much LLVM optimizes what XLA on CPU gives it: 0 to 3."""
+
+_IN_SHORT_LOOPS = frozenset(
+    [
+        "random_bits",
+        "threefry2x32",
+        "reduce_window",
+        "reduce_window_sum",
+        "reduce_window_max",
+        "reduce_window_min",
+        "select_and_scatter_add",
+        "select_and_gather_add",
+    ]
+)
+"""What XLA gives to LLVM as loops of a few iterations for each element."""
+
+_FEW_ELEMENTS = 32
 
 
 _MOST_COMBINED_BYTES = 4 * 2**20
@@ -57,6 +80,32 @@ def gathering_by_layers(n_devices: int, options: Mapping[str, Any] | None = None
     }
     given = os.environ.get("XLA_FLAGS", "")
     return {**{name: n for name, n in limits.items() if name not in given}, **(options or {})}
+
+
+def optimizing_less(options: Mapping[str, Any] | None = None, platform: str | None = None) -> dict[str, Any]:
+    """Returns options under which LLVM optimizes at its second level, together with those of the user.
+
+    Where the user has JAX optimize little, by `jax_disable_most_optimizations`, that stays.
+
+    Args:
+      options: The user's.
+      platform: Where the program runs; by default on the default backend.
+    """
+    merged = dict(options or {})
+    if (platform or jax.default_backend()) != "cpu" or jax.config.read("jax_disable_most_optimizations"):
+        return merged
+    return merged if _LEVEL in os.environ.get("XLA_FLAGS", "") else {_LEVEL: 2, **merged}
+
+
+def gains_by_optimizing(graph: Jaxpr) -> bool:
+    """Returns whether LLVM's third level makes faster code of a graph: of loops over windows or rounds of a hash."""
+    for eqn in graph.eqns:
+        if eqn.primitive.name in _IN_SHORT_LOOPS:
+            if max(n_elements(var.aval.shape) for var in eqn.outvars) >= _FEW_ELEMENTS:
+                return True
+        elif any(map(gains_by_optimizing, sub_jaxprs(eqn))):
+            return True
+    return False
 
 
 def keeping_barriers(options: Mapping[str, Any] | None = None, platform: str | None = None) -> dict[str, Any]:

@@ -15,7 +15,12 @@ from jaxaot._placement import are_several
 from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory.allocator import most_kept_bytes
-from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
+from jaxaot.backend.cpu.options import (
+    gains_by_optimizing,
+    keeping_barriers,
+    keeping_roundings,
+    with_eigen_convolutions,
+)  # fmt: skip
 from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS, KEEP_FREED_MEMORY, SUBPROGRAMS
 from jaxaot.backend.cpu.repair.avoid_faults import avoid_faults
 from jaxaot.backend.cpu.repair.barriers import has_barriers, without_misplaced_barriers
@@ -49,6 +54,7 @@ class Tuned:
       n_by_eigen: How many convolutions XLA is asked to compute by Eigen.
       is_exact: Whether each operation rounds as it does alone.
       keeps_barriers: Whether XLA is told to keep barriers; None if the graph says it.
+      gains_by_optimizing: Whether LLVM is to optimize it as much as it can; None if the graph says it.
     """
 
     jaxpr: Any
@@ -58,6 +64,13 @@ class Tuned:
     n_by_eigen: int = 0
     is_exact: bool = False
     keeps_barriers: bool | None = None
+    gains_by_optimizing: bool | None = None
+
+    @property
+    def optimizes_fully(self) -> bool:
+        """Whether LLVM is to optimize it as much as it can."""
+        found = self.gains_by_optimizing
+        return gains_by_optimizing(self.jaxpr.jaxpr) if found is None else found
 
     @property
     def limit_bytes(self) -> int | None:

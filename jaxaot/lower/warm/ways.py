@@ -34,7 +34,7 @@ from jaxaot.lower.warm.kept import KeptGraph, made, worth_tuning
 from jaxaot.passes.pipeline import foreign_passes
 from jaxaot.settings import Config
 
-FORMAT = 2
+FORMAT = 3
 T = TypeVar("T")
 
 
@@ -285,7 +285,10 @@ def _recorded(way: Way, name: str, keep: Keep) -> Way:
             tuned, blobs = way.tuned, Blobs(name)
             graph = blobs.through(tuned.jaxpr)
             keep({"how": way.how.name, **_flags(tuned)}, blobs.found)
-            made = Tuned(graph, tuned.results, False, False, tuned.n_by_eigen, tuned.is_exact, tuned.needs_barriers)
+            made = Tuned(
+                graph, tuned.results, False, False, tuned.n_by_eigen, tuned.is_exact, tuned.needs_barriers,
+                tuned.optimizes_fully,
+            )  # fmt: skip
             return Way(way.how, way.graph, lambda: made)
 
 
@@ -295,6 +298,7 @@ def _flags(tuned: Tuned) -> dict[str, Any]:
         "n_by_eigen": tuned.n_by_eigen,
         "is_exact": tuned.is_exact,
         "keeps_freed_memory": tuned.keeps_freed_memory,
+        "optimizes_fully": tuned.optimizes_fully,
     }
 
 
@@ -386,7 +390,7 @@ def _read(entry: Entry, closed: Any, choose: Callable[[], Way]) -> Way:
         return _FoundSubprograms(closed, choose, manifest, _schedule(manifest, entry.blobs))
     if how is How.SHARDS:
         return Way(how, closed, lambda: choose().tuned, _FoundShards(manifest, entry.blobs))
-    flags = manifest["n_by_eigen"], manifest["is_exact"], manifest["keeps_barriers"]
+    flags = tuple(manifest[name] for name in ("n_by_eigen", "is_exact", "keeps_barriers", "optimizes_fully"))
     tuned = Tuned(imported(entry.blobs[0], closed), (), False, False, *flags)
     return Way(how, closed, lambda: tuned)
 

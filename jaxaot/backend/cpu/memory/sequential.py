@@ -38,7 +38,7 @@ from jaxaot.backend.cpu.memory.subprograms import (
     returned_by,
     temporary_bytes,
 )
-from jaxaot.backend.cpu.options import keeping_barriers
+from jaxaot.backend.cpu.options import gains_by_optimizing, keeping_barriers, optimizing_less
 from jaxaot.backend.cpu.tune import Tuned
 from jaxaot.ir.cost import graph_flops
 from jaxaot.ir.primitives import Kind, kind
@@ -217,7 +217,7 @@ class SequentialExecutable:
             return evaluate(*args)
 
         run.__name__ = run.__qualname__ = name
-        options = self._options
+        options = self._options if gains_by_optimizing(subprogram.jaxpr.jaxpr) else optimizing_less(self._options)
         program = jax.jit(run, donate_argnums=subprogram.donated, keep_unused=True, compiler_options=options)
         alike[subprogram.jaxpr] = program
         self.graphs[program] = graph
