@@ -11,9 +11,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import math
 import os
 from collections.abc import Iterator
 from typing import Any
+
+import jax
 
 from jaxaot._immutable import immutable
 
@@ -30,6 +33,11 @@ def _glibc() -> tuple[int, ...] | None:
         return None
     numbers = (os.confstr("CS_GNU_LIBC_VERSION") or "").removeprefix("glibc ").split(".")
     return tuple(map(int, numbers)) if all(map(str.isdecimal, numbers)) else None
+
+
+def _ynn_uses_all_cores() -> bool:
+    """Returns whether YNN, to which XLA gives convolutions, uses all cores: since jax 0.11 it does."""
+    return jax.__version_info__ >= (0, 11)
 
 
 @immutable
@@ -98,7 +106,7 @@ class Machine:
 
     # -- convolutions
 
-    eigen_flops: int = 100_000_000
+    eigen_flops: float = dataclasses.field(default_factory=lambda: math.inf if _ynn_uses_all_cores() else 100_000_000)
     """What a convolution takes, on average, where Eigen on all cores is faster than YNN on one."""
 
     max_volume_copies: int = 7

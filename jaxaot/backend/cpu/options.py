@@ -1,11 +1,11 @@
 """Options for XLA, and where they may be given.
 
-On CPU XLA drops `optimization_barrier`s before it fuses, unless its pass `cse_barrier_expander` is off; it gives
-convolutions of images in single precision to YNN, which computes them on one core, where Eigen would use all; and most
-of the time that a small kernel takes to compile is what the newer emitters of fusions prepare, where the older ones
-make code that is as fast for a few thousand elements. LLVM's second level of optimization makes code that is as fast
-as its third, which XLA asks for, in less time. `algsimp`, its simplifier of algebra, takes `log(exp(x))` for
-`x`; and it leaves out conversions to a half and back. JAX takes options at the outermost `jit` only.
+On CPU XLA drops `optimization_barrier`s before it fuses, unless its pass `cse_barrier_expander` is off. It gives
+convolutions of images in single precision to YNN, which before jax 0.11 computes them on one core, where Eigen uses
+all. Before jax 0.12 most of the time that a small kernel takes to compile is what the newer emitters of fusions
+prepare, where the older ones make code that is as fast for a few thousand elements. LLVM's second level of optimization
+makes code that is as fast as its third, which XLA asks for, in less time. `algsimp`, its simplifier of algebra, takes
+`log(exp(x))` for `x`; and it leaves out conversions to a half and back. JAX takes options at the outermost `jit` only.
 
 With several devices XLA on CPU and GPUs would combine the exchanges of all layers into one.
 """

@@ -45,7 +45,7 @@ WAYS = {
 
 @pytest.fixture(autouse=True)
 def two_cores(using_machine):
-    using_machine(n_cores=2)
+    using_machine(n_cores=2, eigen_flops=100_000_000)
 
 
 @pytest.mark.parametrize("name", WAYS)

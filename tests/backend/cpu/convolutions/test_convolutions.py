@@ -245,6 +245,20 @@ def test_convolutions_of_volumes_are_convolutions_of_images(name):
     )
 
 
+@pytest.fixture
+def ynn_on_one_core(using_machine):
+    """XLA computes convolutions as before jax 0.11."""
+    using_machine(eigen_flops=100_000_000)
+
+
+def test_eigen_computes_convolutions_where_ynn_takes_one_core():
+    is_older = jax.__version_info__ < (0, 11)
+    x, k = normal(0, 16, 32, 32, 32), normal(1, 3, 3, 32, 32)
+    executable = Executable(graph_of(lambda x, k: convolve(x, k, padding="SAME"), x, k))
+    assert (executable.tuned.n_by_eigen == 1) is is_older
+
+
+@pytest.mark.usefixtures("ynn_on_one_core")
 def test_convolutions_are_computed_by_eigen():
     closed = graph_of(lambda x, k: convolve(x, k, padding="SAME"), normal(0, 16, 32, 32, 32), normal(1, 3, 3, 32, 32))
     executable = Executable(closed)
@@ -252,11 +266,12 @@ def test_convolutions_are_computed_by_eigen():
     assert BY_YNN in (executable.compiler_options or {}) and "ynn" not in executable.as_text(optimized=True)
     with ja.config(passes=tuple(name for name in default_passes() if name != EIGEN_CONVOLUTIONS)):
         other = Executable(closed)
-        assert not other.tuned.n_by_eigen and other.compiler_options is None
+        assert not other.tuned.n_by_eigen and BY_YNN not in (other.compiler_options or {})
     matrices = Executable(graph_of(lambda a: a @ a, jnp.ones((256, 256))))
     assert not matrices.tuned.n_by_eigen and BY_YNN not in (matrices.compiler_options or {})
 
 
+@pytest.mark.usefixtures("ynn_on_one_core")
 def test_a_jitted_function_computes_large_convolutions_by_eigen(monkeypatch):
     asked = []
     monkeypatch.setattr(
@@ -271,6 +286,7 @@ def test_a_jitted_function_computes_large_convolutions_by_eigen(monkeypatch):
     assert len(asked) == 1  # small ones are faster by YNN
 
 
+@pytest.mark.usefixtures("ynn_on_one_core")
 def test_a_lowered_function_computes_large_convolutions_by_eigen():
     step = ja.jit(lambda x, k: convolve(x, k, padding="SAME"))
     x, k = normal(0, 16, 32, 32, 32), normal(1, 3, 3, 32, 32)
@@ -280,6 +296,7 @@ def test_a_lowered_function_computes_large_convolutions_by_eigen():
     assert "ynn" in step.lower(normal(0, 4, 8, 8, 32), k).compile().as_text()
 
 
+@pytest.mark.usefixtures("ynn_on_one_core")
 def test_a_convolution_beside_effects(capfd):
     def fn(x, k):
         jax.debug.print("{}", x[0, 0, 0, 0], ordered=True)
