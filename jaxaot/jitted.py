@@ -14,7 +14,9 @@ import numpy as np
 from jaxaot._callables import require_function
 from jaxaot._jax import as_one_call
 from jaxaot.errors import ArgumentError, MissingNameError, UnsupportedVariableError, UsageError
-from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
+from jaxaot.lower.jit import Jitted
+from jaxaot.lower.static import Static
+from jaxaot.lower.version import PLACED, Objects
 from jaxaot.lower.warm.events import CacheReport
 from jaxaot.partition.fitting import find_traced, fitting, taken_bytes
 

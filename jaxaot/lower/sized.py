@@ -28,9 +28,10 @@ from jaxaot._util import look_like, shown, signature_of
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import UsageError
 from jaxaot.lower.families import Family, Fit, Graph, Made, Place, Shapes, described, graph_of, shown_shapes
-from jaxaot.lower.jit import PLACED, Jitted, Objects, OfObjects
+from jaxaot.lower.jit import Jitted
 from jaxaot.lower.spread import OtherPlacesError, in_auto, is_typed, parts_of, shardings_of, typed_mesh, why_not_padded
 from jaxaot.lower.static import Static, counted_from_first
+from jaxaot.lower.version import PLACED, Objects, OfObjects
 from jaxaot.report.record import Report
 
 P = ParamSpec("P")

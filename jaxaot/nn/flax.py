@@ -32,7 +32,7 @@ from jaxaot.errors import UnsupportedVariableError
 from jaxaot.facade.cell_tensors import tensor_at, tensor_of
 from jaxaot.facade.cells import CellKind, child_of, register_cell_kind
 from jaxaot.facade.tensor import Tensor
-from jaxaot.lower.jit import Static
+from jaxaot.lower.static import Static
 from jaxaot.nn.on_tensors import on_tensors
 from jaxaot.rematerialize.remat import register_lift, rematerialize
 from jaxaot.rematerialize.static import Options

@@ -14,7 +14,7 @@ import jax
 
 from jaxaot._util import signature_of
 from jaxaot.errors import ArgumentError, ConcretizationError, UsageError
-from jaxaot.lower.jit import Static
+from jaxaot.lower.static import Static
 
 _KINDS = {int: "positions, which are ints", str: "names, which are strings"}
 

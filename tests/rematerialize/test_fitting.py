@@ -10,7 +10,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.errors import BudgetError
-from jaxaot.lower import jit as jit_module
+from jaxaot.lower import version
 from jaxaot.partition import fitting
 from jaxaot.rematerialize import call, remat
 from jaxaot.runtime.fitting import peak_bytes, peak_bytes_at_bucket
@@ -135,7 +135,7 @@ def test_programs_that_are_tried_share_the_trace_and_the_joint_graph(monkeypatch
         of = getattr(place, name)
         monkeypatch.setattr(place, name, lambda *args, **kwargs: counts.update([name]) or of(*args, **kwargs))
 
-    for place, name in ((call, "build_joint"), (remat, "_trace"), (jit_module._Version, "_measured")):
+    for place, name in ((call, "build_joint"), (remat, "_trace"), (version.Version, "_measured")):
         count(place, name)
     gradient = jax.grad(ja.remat(attention, memory_budget="fit:5MiB"))
 
@@ -248,9 +248,9 @@ def test_a_budget_takes_no_more_than_plain_jax_and_less_if_smaller(name):
 
 
 def test_budgets_are_measured_on_other_platforms_too(monkeypatch):
-    monkeypatch.setattr(jit_module, "lowered_passes", lambda *_: ())  # as where there are no passes
-    made = jit_module.Chooser.__init__
-    monkeypatch.setattr(jit_module.Chooser, "__init__", lambda self, p, s, _, m: made(self, p, s, "other", m))
+    monkeypatch.setattr(version, "lowered_passes", lambda *_: ())  # as where there are no passes
+    made = version.Chooser.__init__
+    monkeypatch.setattr(version.Chooser, "__init__", lambda self, p, s, _, m: made(self, p, s, "other", m))
     fn = ja.jit(jax.value_and_grad(ja.remat(attention, memory_budget="fit:5MiB")))
     assert measured(fn.lower(SQUARES, X).compile()) <= 5 * MIB
     value, _ = fn(SQUARES, X)
