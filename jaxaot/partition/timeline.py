@@ -20,7 +20,7 @@ from jaxaot._typing import ClosedJaxpr, Jaxpr
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import Target, target_now
 from jaxaot.ir.walk import Makers, aval_bytes, is_on_host, source_line, sub_jaxprs, variables
-from jaxaot.partition.copies import bytes_around_convolutions
+from jaxaot.partition.copies import bytes_around_convolutions, bytes_around_scatters
 from jaxaot.partition.epilogues import BITS, packed_masks, unwritten
 from jaxaot.partition.footprint import Footprint, Size, footprint_on
 from jaxaot.partition.on_chip import WORKSPACE, Life, placed_on_chip
@@ -200,7 +200,11 @@ def _moments(
     moments = []
     kept_bytes = 0
     current = held + residual_bytes
-    around = bytes_around_convolutions(jaxpr, on.size) if on.target.name == "cpu" else {}
+    around: dict[int, int] = {}
+    if on.target.name == "cpu":
+        around = bytes_around_convolutions(jaxpr, on.size)
+    elif on.target.has_tiles:
+        around = bytes_around_scatters(jaxpr, on.size, uses.shown)
     for i, eqn in enumerate(jaxpr.eqns):
         for n_bytes, is_kept in starts.get(i, ()):
             current += n_bytes
@@ -224,6 +228,7 @@ class _Uses:
     """When the values of a graph are in use.
 
     Attributes:
+      shown: Takes a variable to those whose memory it needs.
       last: Where each variable is last needed.
       kept: The variables that what is kept lies in.
       inside: For each equation what its bodies take.
@@ -234,7 +239,7 @@ class _Uses:
     def __init__(self, jaxpr: Jaxpr, counted: Collection[Any], kept: Collection[Any], on: _On):
         """Takes the graph, what is counted elsewhere, what is kept, and where it runs."""
         masks = packed_masks(jaxpr) if on.target.has_tiles else {}
-        shown = _shown_by(jaxpr, on.target, masks)
+        self.shown = shown = _shown_by(jaxpr, on.target, masks)
         self.last = _last_uses(jaxpr, shown, masks)
         self.kept = {owner for var in kept for owner in shown(var)}
         self.inside = [_inside(eqn, on) for eqn in jaxpr.eqns]

@@ -11,6 +11,7 @@ from jax import lax
 import jaxaot as ja
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import TARGETS, assuming
+from jaxaot.partition.copies import bytes_around_scatters
 from jaxaot.partition.epilogues import packed_masks, unwritten
 from jaxaot.partition.on_chip import Life, placed_on_chip
 from jaxaot.partition.timeline import forward_timeline, living_at, memory_timeline
@@ -105,3 +106,15 @@ def test_masks_are_words_of_bits_where_a_side_has_32_elements(side, is_packed):
     jaxpr = jax.make_jaxpr(mask)(typed(8, side, side, 16), typed(3, 3, 16, 16)).jaxpr
     made = next(eqn.outvars[0] for eqn in jaxpr.eqns if kind(eqn) is Kind.CONVOLUTION)
     assert packed_masks(jaxpr) == ({jaxpr.outvars[0]: made} if is_packed else {})
+
+
+@pytest.mark.parametrize("is_slice", [True, False])
+def test_a_slice_that_is_scattered_is_written_and_turned(is_slice):
+    def scatter(x, y):
+        added = y[:, :, :8] if is_slice else y.reshape(32, 64, 16)
+        return jnp.zeros((32, 128, added.shape[2]), y.dtype).at[:, x].add(added)
+
+    jaxpr = jax.make_jaxpr(scatter)(typed(64, dtype=jnp.int32), typed(32, 64, 16)).jaxpr
+    views = {var: (jaxpr.invars[1],) for eqn in jaxpr.eqns if kind(eqn) is Kind.VIEW for var in eqn.outvars}
+    found = bytes_around_scatters(jaxpr, lambda aval: aval.size * 2, lambda var: views.get(var, (var,)))
+    assert list(found.values()) == ([2 * 32 * 64 * 8 * 2] if is_slice else [])
