@@ -85,6 +85,21 @@ def unet(width: int, batch: int, size: int = 128, levels: int = 3) -> Program:
     return loss, (weights, typed(batch, size, size, 3), typed(batch, size, size, 3))
 
 
+def gathering(width: int, batch: int, size: int) -> Program:
+    """Returns a small U-Net whose images are resized by a gather."""
+
+    def loss(weights: Any, x: Any) -> Any:
+        first = jax.nn.silu(convolve(x, weights[0]))
+        half = jax.nn.silu(convolve(first, weights[1], 2))
+        half = half + jax.nn.silu(convolve(half, weights[2]))
+        larger = jax.image.resize(half, (*first.shape[:3], half.shape[3]), "nearest")
+        x = jax.nn.silu(convolve(jnp.concatenate([larger, first], -1), weights[3]))
+        return (convolve(x, weights[4]).astype(jnp.float32) ** 2).mean()
+
+    pairs = ((3, width), (width, 2 * width), (2 * width, 2 * width), (3 * width, width), (width, 3))
+    return loss, ([typed(3, 3, *pair) for pair in pairs], typed(batch, size, size, 3))
+
+
 def lstm(width: int, batch: int, length: int = 256) -> Program:
     """Returns an LSTM as a scan."""
 
@@ -152,6 +167,8 @@ MODELS: dict[str, Callable[[], Program]] = {
     "CNN of 64, images of 112, batch 32": lambda: cnn(64, 32, 112),
     "ResNet of 64, batch 256": lambda: resnet(64, 256),
     "U-Net of 32, batch 32": lambda: unet(32, 32),
+    "U-Net of 32 that gathers, images of 128, batch 32": lambda: gathering(32, 32, 128),
+    "U-Net of 32 that gathers, images of 64, batch 128": lambda: gathering(32, 128, 64),
     "LSTM of 512, batch 128": lambda: lstm(512, 128),
     "GPT, 4 layers of 512": lambda: gpt(4, 512, 16, 8192),
     "MLP of 1024, batch 32768": lambda: mlp(1024, 32768),
