@@ -46,6 +46,7 @@ class Target:
       memory: Bytes of its memory, or None if it is the host's own.
       peaks: FLOP/s of matrix products of further dtypes, by name, such as `{"int8": 3.9e14}`.
       has_tiles: Whether arrays lie in its memory in tiles of 8 x 128 elements, as on TPUs, and are padded to them.
+      on_chip: Bytes of the memory on the chip that its compiler places arrays in; 0 if it places none there.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Target:
     memory: int | None = None
     peaks: Mapping[str, float] = dataclasses.field(default_factory=dict, hash=False)
     has_tiles: bool = False
+    on_chip: int = 0
 
     def __post_init__(self) -> None:
         rates = {
@@ -79,7 +81,7 @@ def _is_rate(rate: object) -> bool:
     return isinstance(rate, int | float) and not isinstance(rate, bool) and 0 < rate < math.inf
 
 
-_GIB = 2**30
+_MIB, _GIB = 2**20, 2**30
 
 TARGETS: dict[str, Target] = {
     target.name: target
@@ -89,7 +91,7 @@ TARGETS: dict[str, Target] = {
         Target("h100", 4.94e14, 9.89e14, 6.7e13, 3.35e12, 6.4e10, 80 * _GIB, _by_width(1.979e15, 6.7e13)),
         Target("h200", 4.94e14, 9.89e14, 6.7e13, 4.8e12, 6.4e10, 141 * _GIB, _by_width(1.979e15, 6.7e13)),
         Target("v4", 6.9e13, 2.75e14, 4.3e12, 1.23e12, 3.2e10, 32 * _GIB, has_tiles=True),
-        Target("v5e", 4.9e13, 1.97e14, 3.1e12, 8.2e11, 3.2e10, 16 * _GIB, {"int8": 3.94e14}, has_tiles=True),
+        Target("v5e", 4.9e13, 1.97e14, 3.1e12, 8.2e11, 3.2e10, 16 * _GIB, {"int8": 3.94e14}, True, 128 * _MIB),
         Target("v5p", 1.15e14, 4.59e14, 7.2e12, 2.77e12, 3.2e10, 95 * _GIB, {"int8": 9.18e14}, has_tiles=True),
         Target("v6e", 2.3e14, 9.18e14, 1.4e13, 1.64e12, 3.2e10, 32 * _GIB, {"int8": 1.836e15}, has_tiles=True),
         Target("tpu7x", 5.77e14, 2.307e15, 3.6e13, 7.38e12, 6.4e10, 192 * _GIB, _by_width(4.614e15), has_tiles=True),

@@ -1,8 +1,11 @@
-"""What XLA on CPU copies so that one of its kernels can read it, estimated from shapes.
+"""What XLA copies so that one of its kernels can read it, estimated from shapes.
 
-Its kernels of convolutions read images as (batch, space, features), kernels as (space, inputs, outputs), and write as
-they read. Operands in another order are transposed in memory first. So are both operands of the gradient of a kernel,
-which sums over the batch: image and cotangent are there twice at that time.
+On CPU its kernels of convolutions read images as (batch, space, features), kernels as (space, inputs, outputs), and
+write as they read. Operands in another order are transposed in memory first. So are both operands of the gradient of a
+kernel, which sums over the batch: image and cotangent are there twice at that time.
+
+On TPUs a scatter reads what it adds by rows of its index. Where that is a slice of something, it is written as such
+first, and then in that order.
 """
 
 from __future__ import annotations
@@ -37,6 +40,26 @@ def bytes_around_convolutions(jaxpr: Jaxpr, size: Callable[[Any], int]) -> dict[
             found[i] += max((images[var] - size(var.aval) for var in given if var in images), default=0)
         else:
             images[given[0]] = size(eqn.outvars[0].aval)
+    return found
+
+
+def bytes_around_scatters(
+    jaxpr: Jaxpr, size: Callable[[Any], int], shown: Callable[[Any], Sequence[Any]]
+) -> dict[int, int]:
+    """Returns, by the position of each scatter on a TPU, the bytes of the copies of a slice that it adds.
+
+    Args:
+      jaxpr: The graph.
+      size: How large a value of a type is.
+      shown: Takes a variable to those that it is a view of.
+    """
+    found: dict[int, int] = {}
+    for i, eqn in enumerate(jaxpr.eqns):
+        if eqn.primitive.name.startswith("scatter"):
+            updates = variables(eqn.invars[2:])
+            n_bytes = sum(size(var.aval) for var in updates)
+            if any(size(owner.aval) > n_bytes for var in updates for owner in shown(var)):
+                found[i] = 2 * n_bytes
     return found
 
 

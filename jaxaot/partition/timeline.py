@@ -2,24 +2,28 @@
 
 The forward runs, then the backward. Inputs and outputs are in use all the time, a residual from where it is made to its
 last use, any other value from where it is made to its last use. Views take no memory but keep what they show; what is
-computed pointwise and read once is taken to be fused into its reader, unless that needs its operands in memory. A
-compiler may do better, by running equations in another order or by putting values where a gradient will be written, or
-worse.
+computed pointwise and read once is taken to be fused into its reader, unless that needs its operands in memory. On a
+TPU what is read again soon lies in the memory on the chip and is not counted. A compiler may do better, by running
+equations in another order or by putting values where a gradient will be written, or worse.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from jaxaot._jax import DropVar
 from jaxaot._typing import ClosedJaxpr, Jaxpr
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import Target, target_now
 from jaxaot.ir.walk import Makers, aval_bytes, is_on_host, source_line, sub_jaxprs, variables
-from jaxaot.partition.copies import bytes_around_convolutions
+from jaxaot.partition.copies import bytes_around_convolutions, bytes_around_scatters
+from jaxaot.partition.epilogues import BITS, packed_masks, unwritten
 from jaxaot.partition.footprint import Footprint, Size, footprint_on
+from jaxaot.partition.on_chip import WORKSPACE, Life, placed_on_chip
 from jaxaot.plan.saved import FromForward
 from jaxaot.plan.stages import Partition
 from jaxaot.plan.timeline import Moment, Timeline
@@ -38,13 +42,14 @@ def memory_timeline(partition: Partition, size: Size | None = None) -> Timeline:
     constants = [*partition.forward.consts, *partition.backward.consts]
     held = sum(taking.held(var.aval) for var in (*forward.invars, *outputs, *gradients)) + _constant_bytes(constants)
     whole = held + taking.copied(forward)
-    kept = {var for var in variables(forward.outvars[partition.joint.n_outputs :]) if not is_on_host(var.aval)}
+    kept = _kept(partition)
     on = _On(partition.target or target_now(), taking.value)
-    moments = _moments(forward, "forward", whole, kept, _with_sources(forward, outputs), 0, frozenset(), on)
+    uses = _Uses(forward, _with_sources(forward, outputs), kept, on)
+    moments = _moments(forward, "forward", whole, uses, on)
     residuals = _made_residuals(partition)
     n_bytes = sum(on.size(var.aval) for var in residuals)
-    counted = _with_sources(backward, gradients)
-    moments += _moments(backward, "backward", whole, set(), counted, n_bytes, frozenset(residuals), on)
+    uses = _Uses(backward, _with_sources(backward, gradients), (), on)
+    moments += _moments(backward, "backward", whole, uses, on, n_bytes, residuals)
     return Timeline(tuple(moments), held)
 
 
@@ -60,9 +65,9 @@ def forward_timeline(closed: ClosedJaxpr, size: Size | None = None) -> Timeline:
     target = target_now()
     taking = footprint_on(target, jaxpr) if size is None else Footprint(size, size)
     held = sum(taking.held(var.aval) for var in (*jaxpr.invars, *outputs)) + _constant_bytes(closed.consts)
-    whole, counted = held + taking.copied(jaxpr), _with_sources(jaxpr, outputs)
     on = _On(target, taking.value)
-    return Timeline(tuple(_moments(jaxpr, "forward", whole, set(), counted, 0, frozenset(), on)), held)
+    uses = _Uses(jaxpr, _with_sources(jaxpr, outputs), (), on)
+    return Timeline(tuple(_moments(jaxpr, "forward", held + taking.copied(jaxpr), uses, on)), held)
 
 
 class _On(NamedTuple):
@@ -83,33 +88,35 @@ def living_at(partition: Partition, place: int) -> list[tuple[Any, Any]]:
     """
     forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
     outputs, gradients = _results(partition)
-    target = partition.target or target_now()
+    on = _On(partition.target or target_now(), footprint_of(partition).value)
     makers = Makers(forward)
     if place < len(forward.eqns):
-        return [(var, makers[var]) for var in _living(forward, place, outputs, target)]
+        return [(var, makers[var]) for var in _living(forward, place, outputs, _kept(partition), on)]
     place -= len(forward.eqns)
-    last = _last_uses(backward, _shown_by(backward, target))
+    last = _Uses(backward, _with_sources(backward, gradients), (), on).last
     made = _made_residuals(partition)
     found = [(var, makers.get(source)) for var, source in made.items() if last.get(var, len(backward.eqns)) >= place]
     again = Makers(backward)
-    return found + [(var, again[var]) for var in _living(backward, place, gradients, target)]
+    return found + [(var, again[var]) for var in _living(backward, place, gradients, (), on)]
 
 
 def living_in(jaxpr: Jaxpr, place: int) -> list[tuple[Any, Any]]:
     """Returns the same of a graph that runs alone."""
     outputs = frozenset(set(variables(jaxpr.outvars)) - set(jaxpr.invars))
-    makers = Makers(jaxpr)
-    return [(var, makers[var]) for var in _living(jaxpr, place, outputs, target_now())]
+    makers, target = Makers(jaxpr), target_now()
+    on = _On(target, footprint_on(target, jaxpr).value)
+    return [(var, makers[var]) for var in _living(jaxpr, place, outputs, (), on)]
 
 
-def _living(jaxpr: Jaxpr, place: int, counted: Collection[Any], target: Target) -> Iterator[Any]:
-    counted = _with_sources(jaxpr, counted)
-    shown = _shown_by(jaxpr, target)
-    last = _last_uses(jaxpr, shown)
-    for i, eqn in enumerate(jaxpr.eqns[: place + 1]):
-        for var in eqn.outvars:
-            if _takes_memory(var, shown, counted) and max(i, last.get(var, i)) >= place:
-                yield var
+def _living(jaxpr: Jaxpr, place: int, counted: Collection[Any], kept: Collection[Any], on: _On) -> Iterator[Any]:
+    uses = _Uses(jaxpr, _with_sources(jaxpr, counted), kept, on)
+    return (var for var, life in uses.in_memory.items() if life.first <= place <= life.last)
+
+
+def _kept(partition: Partition) -> set[Any]:
+    """Returns the variables of the forward that are saved on the device."""
+    saved = partition.forward.jaxpr.outvars[partition.joint.n_outputs :]
+    return {var for var in variables(saved) if not is_on_host(var.aval)}
 
 
 def _results(partition: Partition) -> tuple[frozenset[Any], frozenset[Any]]:
@@ -153,12 +160,13 @@ def _takes_memory(var: Any, shown: Callable[[Any], Sequence[Any]], counted: Coll
     return not (isinstance(var, DropVar) or var in counted or shown(var) != (var,) or is_on_host(var.aval))
 
 
-def _last_uses(jaxpr: Jaxpr, shown: Callable[[Any], Sequence[Any]]) -> dict[Any, int]:
-    """Returns where each variable is last needed: of an output, behind the last equation."""
+def _last_uses(jaxpr: Jaxpr, shown: Callable[[Any], Sequence[Any]], masks: Mapping[Any, Any]) -> dict[Any, int]:
+    """Returns where each variable is last needed: of an output, behind the last equation. Masks are made at once."""
     last: dict[Any, int] = {}
     for i, eqn in enumerate(jaxpr.eqns):
+        at_once = {masks.get(var) for var in eqn.outvars} if masks else ()
         for var in variables(eqn.invars):
-            for owner in shown(var):
+            for owner in () if var in at_once else shown(var):
                 last[owner] = i
     for var in variables(jaxpr.outvars):
         for owner in shown(var):
@@ -167,14 +175,7 @@ def _last_uses(jaxpr: Jaxpr, shown: Callable[[Any], Sequence[Any]]) -> dict[Any,
 
 
 def _moments(
-    jaxpr: Jaxpr,
-    side: str,
-    held: int,
-    kept: set[Any],
-    counted: Collection[Any],
-    residual_bytes: int,
-    residuals: frozenset[Any],
-    on: _On,
+    jaxpr: Jaxpr, side: str, held: int, uses: _Uses, on: _On, residual_bytes: int = 0, residuals: Collection[Any] = ()
 ) -> list[Moment]:
     """Returns the moments of one graph.
 
@@ -182,57 +183,117 @@ def _moments(
       jaxpr: The graph.
       side: Its name.
       held: What is in use throughout.
-      kept: Values that stay in use to the end, and are residuals from then on.
-      counted: Values that are part of `held`.
+      uses: When its values are in use. Those that are kept stay to the end, and are residuals from then on.
+      on: Where it runs.
       residual_bytes: What the residuals take at the start.
       residuals: Inputs that are released after their last use.
-      on: Where it runs.
     """
-    size = on.size
-    shown = _shown_by(jaxpr, on.target)
-    last = _last_uses(jaxpr, shown)
-    ends: dict[int, list[Any]] = {}
-    for var, i in last.items():
-        ends.setdefault(i, []).append(var)
-    inputs = set(jaxpr.invars) | set(jaxpr.constvars)
-    live: dict[Any, int] = {}
+    starts: dict[int, list[tuple[int, bool]]] = {}  # bytes, and whether they are kept
+    ends: dict[int, int] = {}  # bytes that are released behind an equation
+    released: dict[int, int] = {}  # of which residuals
+    for var, life in uses.in_memory.items():
+        starts.setdefault(life.first, []).append((life.bytes, var in uses.kept))
+        ends[life.last] = ends.get(life.last, 0) + life.bytes
+    for var in residuals:
+        if var in uses.last:
+            released[uses.last[var]] = released.get(uses.last[var], 0) + on.size(var.aval)
     moments = []
     kept_bytes = 0
-    kept_owners = {owner for var in kept for owner in shown(var)}
     current = held + residual_bytes
-    around = bytes_around_convolutions(jaxpr, size) if on.target.name == "cpu" else {}
+    around: dict[int, int] = {}
+    if on.target.name == "cpu":
+        around = bytes_around_convolutions(jaxpr, on.size)
+    elif on.target.has_tiles:
+        around = bytes_around_scatters(jaxpr, on.size, uses.shown)
     for i, eqn in enumerate(jaxpr.eqns):
-        for var in eqn.outvars:
-            if not _takes_memory(var, shown, counted):
-                continue
-            live[var] = size(var.aval)
-            current += live[var]
-            kept_bytes += live[var] if var in kept_owners else 0
-        inside = max((_inside(body, on) for body in sub_jaxprs(eqn)), default=0) if kind(eqn) >= Kind.CONTROL else 0
-        inside += around.get(i, 0)
+        for n_bytes, is_kept in starts.get(i, ()):
+            current += n_bytes
+            kept_bytes += n_bytes if is_kept else 0
+        inside = uses.inside[i].bytes + around.get(i, 0)
         place = source_line(eqn) or ""
         moments.append(Moment(side, eqn.primitive.name, place, current + inside, kept_bytes + residual_bytes))
-        for var in ends.get(i, ()):
-            if var in residuals:
-                current -= size(var.aval)
-                residual_bytes -= size(var.aval)
-            elif var in live and var not in inputs:
-                current -= live.pop(var)
-        for var in eqn.outvars:  # what nobody reads
-            if var in live and var not in last:
-                current -= live.pop(var)
+        current -= ends.get(i, 0) + released.get(i, 0)
+        residual_bytes -= released.get(i, 0)
     return moments
 
 
-def _inside(body: Any, on: _On) -> int:
-    """Returns the most that the values of a body take at a time, its inputs not counted."""
-    moments = _moments(body, "body", 0, set(), frozenset(), 0, frozenset(), on)
-    return max((moment.bytes for moment in moments), default=0)
+class _Inside(NamedTuple):
+    """The most that the values of the bodies of an equation take at a time, in memory and on the chip."""
+
+    bytes: int = 0
+    on_chip: int = 0
 
 
-def _shown_by(jaxpr: Jaxpr, target: Target) -> Callable[[Any], Sequence[Any]]:
+class _Uses:
+    """When the values of a graph are in use.
+
+    Attributes:
+      shown: Takes a variable to those whose memory it needs.
+      last: Where each variable is last needed.
+      kept: The variables that what is kept lies in.
+      inside: For each equation what its bodies take.
+      in_memory: When each value that takes memory of the device is in use.
+      most_on_chip: The most that lies in the memory on the chip at a time.
+    """
+
+    def __init__(self, jaxpr: Jaxpr, counted: Collection[Any], kept: Collection[Any], on: _On):
+        """Takes the graph, what is counted elsewhere, what is kept, and where it runs."""
+        masks = packed_masks(jaxpr) if on.target.has_tiles else {}
+        self.shown = shown = _shown_by(jaxpr, on.target, masks)
+        self.last = _last_uses(jaxpr, shown, masks)
+        self.kept = {owner for var in kept for owner in shown(var)}
+        self.inside = [_inside(eqn, on) for eqn in jaxpr.eqns]
+        lives = _lives(jaxpr, counted, shown, self.last, masks, on)
+        on_chip: set[Any] = set()
+        taken = np.array([inside.on_chip for inside in self.inside] + [0], dtype=np.int64)
+        if on.target.on_chip:
+            brief = {var: life for var, life in lives.items() if var not in self.kept}
+            on_chip = placed_on_chip(brief, taken, on.target.on_chip - WORKSPACE)
+        self.most_on_chip = int(taken.max())
+        self.in_memory = {var: life for var, life in lives.items() if var not in on_chip}
+
+
+def _lives(
+    jaxpr: Jaxpr,
+    counted: Collection[Any],
+    shown: Callable[[Any], Sequence[Any]],
+    last: Mapping[Any, int],
+    masks: Mapping[Any, Any],
+    on: _On,
+) -> dict[Any, Life]:
+    """Returns when each value that takes memory, of whatever kind, is in use."""
+    skipped = unwritten(jaxpr, lambda var: shown(var) == (var,)) if on.target.has_tiles else set()
+    position = Makers(jaxpr).position
+    outputs = set(variables(jaxpr.outvars))
+    found: dict[Any, Life] = {}
+    for i, eqn in enumerate(jaxpr.eqns):
+        for var in eqn.outvars:
+            if var in skipped or not _takes_memory(var, shown, counted):
+                continue
+            makers = [masks[var]] if var in masks else skipped.intersection(variables(eqn.invars))
+            first = min((position[maker] for maker in makers), default=i)
+            n_bytes = on.size(var.aval)
+            if var in masks and var not in outputs:
+                n_bytes = -(-n_bytes // BITS)
+            found[var] = Life(first, max(i, last.get(var, i)), n_bytes)
+    return found
+
+
+def _inside(eqn: Any, on: _On) -> _Inside:
+    """Returns what the values of the bodies of an equation take, their inputs not counted."""
+    if kind(eqn) < Kind.CONTROL:
+        return _Inside()
+    found = [_Inside()]
+    for body in sub_jaxprs(eqn):
+        uses = _Uses(body, (), (), on)
+        most = max((moment.bytes for moment in _moments(body, "body", 0, uses, on)), default=0)
+        found.append(_Inside(most, uses.most_on_chip))
+    return _Inside(*map(max, zip(*found, strict=True)))
+
+
+def _shown_by(jaxpr: Jaxpr, target: Target, written: Collection[Any]) -> Callable[[Any], Sequence[Any]]:
     """Returns a map from a variable to those whose memory it needs: itself, or those it is a view or fusion of."""
-    fused = _fused(jaxpr, target)
+    fused = _fused(jaxpr, target).difference(written)
     owners: dict[Any, Sequence[Any]] = {}
     for eqn in jaxpr.eqns:
         if kind(eqn) is Kind.VIEW or all(var in fused for var in eqn.outvars):
