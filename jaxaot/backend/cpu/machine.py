@@ -36,7 +36,7 @@ def _glibc() -> tuple[int, ...] | None:
 
 
 def _ynn_uses_all_cores() -> bool:
-    """Returns whether YNN, to which XLA gives convolutions, uses all cores: since jax 0.11 it does."""
+    """Returns whether YNN, to which XLA gives convolutions and products, uses all cores: since jax 0.11 it does."""
     return jax.__version_info__ >= (0, 11)
 
 
@@ -183,8 +183,11 @@ class Machine:
     min_seed_flops: int = 1 << 22
     """What takes less is done before another core has begun: about 50 microseconds."""
 
-    shared_flops: int = 10_000_000
-    """A product of a batch that takes this is computed on all cores: 192 cubed is, 128 by 128 by 256 is not."""
+    shared_flops: int = dataclasses.field(default_factory=lambda: 0 if _ynn_uses_all_cores() else 10_000_000)
+    """A product of a batch that takes this is computed on all cores: 192 cubed is, 128 by 128 by 256 is not.
+
+    Since jax 0.11 all are.
+    """
 
     shared_elements: int = 1 << 17
     """And so is one with a matrix of as many elements: 384 by 384 by 16 is, 320 by 320 by 32 not."""
