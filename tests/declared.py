@@ -1,5 +1,6 @@
 """The passes on lowered graphs, as they are declared for the CPU."""
 
+import jaxaot.backend.cpu.pipeline  # noqa: F401  # whose passes are declared by it
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import declared_passes, lowered_passes, without_switches
 
