@@ -385,9 +385,9 @@ class Version:
         leaves = jax.tree.leaves(list(moving.values()))
         way = self._chooser.way_of(traced.jaxpr, len(leaves), is_one_program=True)
         graph = way.tuned.jaxpr if way is not None and way.is_changed else traced.jaxpr
-        options, platform = self._compiler_options, self._chooser.platform
-        if not (gains_by_optimizing(graph.jaxpr) if way is None else way.tuned.optimizes_fully):
-            options = optimizing_less(options, platform)
+        options = self._compiler_options
+        if not _gains(way, graph):
+            options = optimizing_less(options, self._chooser.platform)
         if way is not None and way.how is How.EIGEN:
             options = with_eigen_convolutions(options)
         name = getattr(self._fn, "__name__", "fn")
@@ -456,7 +456,7 @@ class Version:
         else:
             found = self._fitted(asked, args, kwargs)
             way, graph = found.way, found.graph
-        if gains_by_optimizing(graph.jaxpr) if way is None else way.tuned.optimizes_fully:
+        if _gains(way, graph):
             self._optimize_fully()
         self._chooser.known = traced.jaxpr, graph
         try:
@@ -499,3 +499,8 @@ class Version:
             return unflatten(call(*leaves))
 
         return run
+
+
+def _gains(way: Way | None, graph: ClosedJaxpr) -> bool:
+    """Returns whether LLVM is to optimize a graph as much as it can, which no way may say."""
+    return gains_by_optimizing(graph.jaxpr) if way is None else way.tuned.optimizes_fully

@@ -61,7 +61,6 @@ _IN_SHORT_LOOPS = frozenset(
 
 _FEW_ELEMENTS = 32
 
-
 _MOST_COMBINED_BYTES = 4 * 2**20
 
 
