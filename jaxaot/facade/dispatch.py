@@ -28,7 +28,7 @@ from jaxaot.facade.generator import draw_from
 from jaxaot.facade.history import History
 from jaxaot.facade.joined import JOINS, join_many
 from jaxaot.facade.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
-from jaxaot.facade.locks import hold_alive, release_one, take
+from jaxaot.facade.locks import Held, hold_alive, put_back, take
 from jaxaot.facade.nodes import OpNode, TracedOpNode, materialize
 from jaxaot.facade.operands import (
     GRAD_KERNELS,
@@ -479,20 +479,26 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
             refuse_write(target)
         recipe = make_recipe(spec, flat, lengths, target, window)
         kernel = WriteKernel(spec, static, recipe, layout, window)
-    lock = hold_alive(storage) if threads.are_several else None
+    held = Held() if threads.are_several else None
     try:
+        if held is not None:
+            hold_alive(storage, held)
         is_operand = False
         for i in range(1, len(operands)):
             is_operand = is_operand or operands[i] is array
         operands[0] = array = None  # so that the storage alone holds it
-        if is_operand or not (storage.may_donate() if lock is None else take((storage,))):
+        if is_operand or not (storage.may_donate() if held is None else take((storage,))):
             program = kernel.run
         else:
             program = kernel.run_donated
         results = run_into(storage, target._counter or counter_of(target), program.entry, operands[1:])
     finally:
-        if lock is not None:
-            release_one(storage, lock)
+        if held is not None:
+            try:
+                if held:
+                    put_back((storage,))
+            finally:
+                held.free()
     if fresh:
         remember(WRITE_KERNELS, cache_key, kernel, MAX_KERNELS)
     if spec.schema.written:

@@ -14,6 +14,9 @@ away; whoever comes between finds no array, and Python then calls what stands be
 The order of locks, which excludes deadlocks: that of a compiled function, `TRACING`, those of storages by id. An eager
 write takes only the last kind; it waits for a trace before, and reads its operands before. A compiled call may wait for
 an operand after it has taken arrays out, because `TRACING` keeps other compiled calls from doing so at the same time.
+
+An interrupt leaves no lock behind. CPython runs the handlers of signals after a call, never between a load and the call
+into C that follows; so one such call takes locks and notes them, and another releases them all.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
 from itertools import compress
 from operator import attrgetter, methodcaller
 from typing import Any
@@ -56,22 +61,40 @@ def _begin() -> None:
 threads.when_several(_begin)
 
 
-def hold(storages: Iterable[Storage], before: Any, held: list[Any]) -> None:
-    """Takes a lock and then those of storages, and appends each to a list, which shows what to release."""
-    locks = [before, *map(_LOCK, sorted(storages, key=id))]
-    held.extend(compress(locks, map(_ACQUIRE, locks)))
+class Held(list[Any]):
+    """Locks that a write has taken.
+
+    Attributes:
+      free: Releases them; a `finally` calls it, and nothing else after it.
+    """
+
+    __slots__ = ("free",)
+
+    free: Callable[[], None]
+
+    def __init__(self) -> None:
+        self.free = partial(deque(maxlen=0).extend, map(_RELEASE, self))  # reads the list when it is called
+
+    def take(self, *locks: Any) -> None:
+        """Takes locks, in their order."""
+        self.extend(compress(locks, map(_ACQUIRE, locks)))
 
 
-def hold_alive(storage: Storage) -> Any:
-    """Takes the lock of a storage whose value is no symbol of a trace in another thread, and returns it."""
+def hold(storages: Iterable[Storage], before: Any, held: Held) -> None:
+    """Takes a lock and then those of storages."""
+    held.take(before, *map(_LOCK, sorted(storages, key=id)))
+
+
+def hold_alive(storage: Storage, held: Held, trace: Any = None) -> None:
+    """Takes the lock of a storage whose value is no symbol of a trace in another thread; `trace` is one in this."""
     while True:
-        storage.check_alive()
-        lock = storage.lock
-        lock.acquire()
-        trace = storage.trace
-        if trace is None or trace.is_mine():
-            return lock
-        lock.release()
+        if trace is None or storage.trace is not trace:
+            storage.check_alive()
+        with storage.lock:
+            found = storage.trace
+            if found is None or found is trace or found.is_mine():
+                held.take(storage.lock)
+                return
 
 
 def take(storages: Sequence[Storage]) -> bool:
@@ -81,7 +104,8 @@ def take(storages: Sequence[Storage]) -> bool:
     """
     for storage in storages:
         storage.taken = storage.array
-        del storage.array  # from here on nobody gets it: what holds it is counted
+        with suppress(AttributeError):  # an interrupt may have come before `put_back`
+            del storage.array  # from here on nobody gets it: what holds it is counted
     if all(sys.getrefcount(storage.taken) <= HELD_ONCE for storage in storages):
         return True
     put_back(storages)
@@ -89,7 +113,10 @@ def take(storages: Sequence[Storage]) -> bool:
 
 
 def put_back(storages: Sequence[Storage]) -> None:
-    """Ends a write: puts back the arrays that were taken out and not replaced."""
+    """Ends a write: puts back the arrays that were taken out and not replaced.
+
+    An array that an interrupt keeps out is found in `taken`, by readers and by the next write.
+    """
     slot = _SLOTS["array"]
     for storage in storages:
         try:
@@ -97,16 +124,3 @@ def put_back(storages: Sequence[Storage]) -> None:
         except AttributeError:
             storage.array = storage.taken
         storage.taken = None
-
-
-def release(storages: Sequence[Storage], held: list[Any]) -> None:
-    """Ends a write that began with `hold`, whether it was done or not."""
-    if len(held) > len(storages):  # else this was interrupted before any array was taken out
-        put_back(storages)
-    deque(map(_RELEASE, reversed(held)), 0)
-
-
-def release_one(storage: Storage, lock: Any) -> None:
-    """Ends a write that began with `hold_alive`."""
-    put_back((storage,))
-    lock.release()

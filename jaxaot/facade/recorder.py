@@ -34,6 +34,7 @@ from jaxaot.facade.kernels import (
     result_layouts,
     storing_kernels,
 )
+from jaxaot.facade.locks import Held, hold_alive
 from jaxaot.facade.nodes import OpNode
 from jaxaot.facade.operands import (
     GRAD_KERNELS,
@@ -350,21 +351,13 @@ class Recorder:
     @contextlib.contextmanager
     def _held(self, storage: Storage) -> Iterator[None]:
         """Inside, no other thread writes to a storage, whose array is no symbol of a trace in another thread."""
-        while threads.are_several:
-            if storage.trace is not self:
-                storage.check_alive()
-            lock = storage.lock
-            lock.acquire()
-            if storage.trace is None or storage.trace is self:
-                break
-            lock.release()
-        else:
-            yield
-            return
+        held = Held()
         try:
+            if threads.are_several:
+                hold_alive(storage, held, self)
             yield
         finally:
-            lock.release()
+            held.free()
 
     def _call_inplace_recorded(
         self,

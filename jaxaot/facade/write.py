@@ -15,7 +15,7 @@ from jaxaot.errors import AutogradError, InferenceTensorError, LeafWriteError, N
 from jaxaot.facade.counter import count_write, counter_of
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import storing_through
-from jaxaot.facade.locks import hold_alive, release_one, take
+from jaxaot.facade.locks import Held, hold_alive, put_back, take
 from jaxaot.facade.nodes import SeveralViewsNode, ViewNode, WriteNode
 from jaxaot.facade.tensor import INFERENCE, UNRECORDED, Tensor, history_edge, wrap
 from jaxaot.facade.tracing import refuses_unrecorded
@@ -229,12 +229,18 @@ def write_array(target: Any, value: Array, edge: Edge | None, is_shared: bool = 
         storage.note_write(target._layout, target._offset)
         count_write(target)
         return
-    lock = hold_alive(storage) if threads.are_several else None
+    held = Held() if threads.are_several else None
     try:
-        _store(target, value, edge, is_shared, storage.may_donate if lock is None else lambda: take((storage,)))
+        if held is not None:
+            hold_alive(storage, held)
+        _store(target, value, edge, is_shared, storage.may_donate if held is None else lambda: take((storage,)))
     finally:
-        if lock is not None:
-            release_one(storage, lock)
+        if held is not None:
+            try:
+                if held:
+                    put_back((storage,))
+            finally:
+                held.free()
 
 
 def _store(target: Any, value: Array, edge: Edge | None, is_shared: bool, may_donate: Callable[[], bool]) -> None:

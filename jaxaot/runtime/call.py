@@ -24,7 +24,7 @@ from jaxaot._jax import is_outermost
 from jaxaot.facade.counter import WriteCounter, counter_of
 from jaxaot.facade.generator import DRAWING, default_generator
 from jaxaot.facade.history import History
-from jaxaot.facade.locks import hold, release, take
+from jaxaot.facade.locks import Held, hold, put_back, take
 from jaxaot.facade.saved import pack_arrays, version_of
 from jaxaot.facade.storage import HELD_ONCE, Storage
 from jaxaot.facade.tensor import Tensor, history_edge, wrap
@@ -134,7 +134,7 @@ class _Writer:
             "backward": program.backward, "is_outermost": is_outermost, **SCOPE,
             "OUT_TREE": self.traced.result_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
             "WRITING": writing, "TRACING": TRACING, "ref": weakref.ref, "counter_of": counter_of,
-            "hold": hold, "release": release, "take": take,
+            "Held": Held, "hold": hold, "put_back": put_back, "take": take,
             "WriteCounter": WriteCounter, "Refilled": Refilled, "DRAWING": DRAWING, "is_any_held": _is_any_held,
         })  # fmt: skip
         written = [write.cell for write in self.traced.world.writes if isinstance(write, CellWrite)]
@@ -232,19 +232,21 @@ class _Writer:
         source, program = self.source, self.program
         storages = self._listed(write.storage for write in self.traced.alias.writes)
         draws = self._gather()
-        source.add("locks = []")
+        source.add("held = Held() if threads.are_several else None")
         with source.block("try:"):
-            with source.block("if threads.are_several:"):
+            with source.block("if held is not None:"):
                 if program.has_work and not program.links:  # nobody waits for a compilation
                     now = {offset: f"{generator}.offset_word()" for offset, generator, _ in draws}
                     texts = [now.get(text, text) for text in self.operands if text != "None"]
                     kept = dict(line.split(" = ", 1) for line in self.kept_inputs)
                     given = ", ".join(self.places.in_runs([kept.get(text, text) for text in texts]))
                     source.add(f"if DONATED.ready is None: DONATED.compile(({given}{', ' if given else ''}))")
-                source.add(f"hold({storages}, TRACING, locks)")
+                source.add(f"hold({storages}, TRACING, held)")
             self._run_and_store(draws)
-        with source.block("finally:"):
-            source.add(f"if locks: release({storages}, locks)")
+        with source.block("finally:"), source.block("if held is not None:"):
+            with source.block("try:"):  # else this was interrupted before any array was taken out
+                source.add(f"if len(held) > {len(self.traced.alias.writes)}: put_back({storages})")
+            source.add("finally: held.free()")
 
     def _listed(self, storages: Iterable[int]) -> str:
         """Returns the expression of a tuple of storages."""
@@ -345,7 +347,7 @@ class _Writer:
         if len(tests) > _MANY:
             tests = [f"is_any_held({self._listed(program.donated)})"]
         if tests:
-            tests = [f"(not take({self._listed(program.donated)}) if locks else {' or '.join(tests)})"]
+            tests = [f"(not take({self._listed(program.donated)}) if held is not None else {' or '.join(tests)})"]
         if program.donated_places:
             tests.append(self.places.held())
         return f"({' or '.join(tests)})"

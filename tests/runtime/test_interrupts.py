@@ -1,17 +1,22 @@
-"""An interrupt loses nothing: whatever the instant, values are as before or as after, and versions never behind."""
+"""An interrupt loses nothing: whatever the instant, values are as before or as after, and versions never behind.
+
+Nor does it leave a lock behind, which would stop every other thread.
+"""
 
 import random
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.facade.tracing import RUNNING
+from jaxaot.facade.tracing import RUNNING, TRACING
 from jaxaot.tape.modes import state
+from jaxaot.tape.threads import threads
 from tests.interrupts import Injector, Watchdog, count_instants
 from tests.seeds import one_in, seeds
 
@@ -212,6 +217,23 @@ def look(scene, place, before, versions, now, counts, after):
             assert all(n > m for n, m in zip(count, old, strict=True)), f"a version is behind after one at {place}"
 
 
+OTHER_THREAD = ThreadPoolExecutor(1)
+
+
+def is_locked(scene):
+    """Returns whether another thread would have to wait for a lock of what is written, or to compile something."""
+    storages = [t._storage for group in scene.groups for t in group if isinstance(t, ja.Tensor)]
+    locks = [TRACING, *(storage.lock for storage in storages if threads.are_several)]
+
+    def look():
+        taken = [lock for lock in locks if lock.acquire(timeout=0)]
+        for lock in taken:
+            lock.release()
+        return len(taken) < len(locks)
+
+    return OTHER_THREAD.submit(look).result()
+
+
 def interrupt(scene, places):
     """Interrupts an act at each of some instants; returns how many interrupts arrived."""
     n_raised = 0
@@ -223,6 +245,7 @@ def interrupt(scene, places):
         assert has_raised == (injector.place is not None), f"an interrupt at {injector.place} was swallowed"
         n_raised += has_raised
         assert not RUNNING and state.trace is None, f"a trace runs after an interrupt at {injector.place}"
+        assert not is_locked(scene), f"a lock is held after an interrupt at {injector.place}"
         now, counts = scene.values(), scene.versions()
         with ja.no_grad():
             for group, values in zip(scene.groups, before, strict=True):
@@ -240,6 +263,15 @@ def warm(make):
     for _ in range(4):
         scene.act()
     return scene
+
+
+@pytest.mark.parametrize("make", SCENES, ids=lambda make: make.__name__)
+def test_an_interrupt_where_several_threads_use_tensors(make):
+    OTHER_THREAD.submit(lambda: ja.ones(1).add_(1)).result()
+    assert threads.are_several
+    scene = warm(make)
+    n = count_instants(scene.act)
+    assert interrupt(scene, range(n) if n < 100 else random.Random(0).sample(range(n), 60)) > 0
 
 
 def watchdog(*_):
