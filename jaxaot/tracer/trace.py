@@ -342,6 +342,7 @@ def _trace(
             return
         state.grad_enabled, state.autocast = grad_enabled, autocast
         del state.autocast_before[n_contexts:]
+        volatile.watch.end()
         try:
             world.put_back()
         finally:

@@ -48,6 +48,7 @@ _NOW = {"now", "today", "utcnow"}
 _LOGGED = {"debug", "info", "warning", "error", "exception", "critical", "log"}
 _FOLDERS = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(jaxaot.errors.__file__)}
 _OUTSIDE = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
+_NAME = "jaxaot"
 _TOOLS = (4, 3)
 """Numbers that `sys.monitoring` leaves to anyone."""
 
@@ -130,9 +131,14 @@ class Watch:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Watches nothing any more; may be called again, as when an interrupt came before the block's end was done."""
         if self._is_profiling:
             sys.setprofile(None)
-        elif sys.version_info >= (3, 12) and self._tool is not None:
+            self._is_profiling = False
+        elif sys.version_info >= (3, 12) and self._tool is not None and sys.monitoring.get_tool(self._tool) == _NAME:
             watching = sys.monitoring
             watching.set_events(self._tool, 0)
             for code in self._codes:
@@ -140,6 +146,7 @@ class Watch:
             for event in (watching.events.PY_START, watching.events.CALL):
                 watching.register_callback(self._tool, event, None)
             watching.free_tool_id(self._tool)
+            self._tool = None
 
     if sys.version_info >= (3, 12):
 
@@ -148,7 +155,7 @@ class Watch:
             self._tool = next((n for n in _TOOLS if watching.get_tool(n) is None), None)
             if self._tool is None:
                 return
-            watching.use_tool_id(self._tool, "jaxaot")
+            watching.use_tool_id(self._tool, _NAME)
             watching.register_callback(self._tool, watching.events.PY_START, self._start)
             watching.register_callback(self._tool, watching.events.CALL, self._call)
             watching.set_events(self._tool, watching.events.PY_START)
