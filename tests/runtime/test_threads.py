@@ -27,8 +27,9 @@ def together(*bodies, timeout=120):
     threads = [threading.Thread(target=run, args=(body,), daemon=True) for body in bodies]
     for thread in threads:
         thread.start()
+    end = time.monotonic() + timeout
     for thread in threads:
-        thread.join(timeout)
+        thread.join(max(0, end - time.monotonic()))
     assert not any(thread.is_alive() for thread in threads), "a thread hangs"
     if failures:
         raise failures[0]
