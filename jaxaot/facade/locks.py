@@ -25,7 +25,6 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import compress
 from operator import attrgetter, methodcaller
@@ -86,7 +85,7 @@ def hold(storages: Iterable[Storage], before: Any, held: Held) -> None:
 
 
 def hold_alive(storage: Storage, held: Held, trace: Any = None) -> None:
-    """Takes the lock of a storage whose value is no symbol of a trace in another thread; `trace` is one in this."""
+    """Takes the lock of a storage, whose value may be a symbol of `trace` alone, or of a trace that runs here."""
     while True:
         if trace is None or storage.trace is not trace:
             storage.check_alive()
@@ -104,8 +103,10 @@ def take(storages: Sequence[Storage]) -> bool:
     """
     for storage in storages:
         storage.taken = storage.array
-        with suppress(AttributeError):  # an interrupt may have come before `put_back`
+        try:
             del storage.array  # from here on nobody gets it: what holds it is counted
+        except AttributeError:
+            continue  # an interrupt came before `put_back`, and it is out already
     if all(sys.getrefcount(storage.taken) <= HELD_ONCE for storage in storages):
         return True
     put_back(storages)

@@ -351,10 +351,12 @@ class Recorder:
     @contextlib.contextmanager
     def _held(self, storage: Storage) -> Iterator[None]:
         """Inside, no other thread writes to a storage, whose array is no symbol of a trace in another thread."""
+        if not threads.are_several:
+            yield
+            return
         held = Held()
         try:
-            if threads.are_several:
-                hold_alive(storage, held, self)
+            hold_alive(storage, held, self)
             yield
         finally:
             held.free()

@@ -244,7 +244,7 @@ class _Writer:
                 source.add(f"hold({storages}, TRACING, held)")
             self._run_and_store(draws)
         with source.block("finally:"), source.block("if held is not None:"):
-            with source.block("try:"):  # else this was interrupted before any array was taken out
+            with source.block("try:"):  # fewer are held where an interrupt came before any array was taken out
                 source.add(f"if len(held) > {len(self.traced.alias.writes)}: put_back({storages})")
             source.add("finally: held.free()")
 

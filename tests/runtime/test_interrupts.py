@@ -3,6 +3,7 @@
 Nor does it leave a lock behind, which would stop every other thread.
 """
 
+import itertools
 import random
 import signal
 import subprocess
@@ -303,6 +304,25 @@ def first_calls(make, seeds):
         n = count_instants(make().act)
         for place in random.Random(seed).sample(range(n), 3):
             interrupt(make(), [place])
+
+
+class InWatch(Injector):
+    """Raises the signal where a trace begins or ends to watch the calls of the user's code."""
+
+    def _look(self, code, offset):
+        if code.co_filename.endswith("volatile.py") and code.co_name in ("__enter__", "_begin", "__exit__", "end"):
+            super()._look(code, offset)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python has no monitoring")
+def test_an_interrupted_trace_gives_its_number_for_monitoring_back():
+    for place in itertools.count():
+        injector = InWatch(place)
+        injector.run(step_of_one().act)
+        assert "jaxaot" not in map(sys.monitoring.get_tool, range(6)), f"one is kept after {injector.place}"
+        if injector.place is None:
+            break
+    assert place > 5
 
 
 FIRST = [step_of_several, step_with_gradients, step_of_segments, step_through_a_view, recorded_write]
