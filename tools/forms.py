@@ -7,6 +7,7 @@ use faster: Python compiles a file once. A form that is missing there is compile
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,30 +20,32 @@ HEAD = '''"""The functions of the op table, written by tools/forms.py: each by t
 from collections.abc import Callable
 from typing import Any
 
-from jaxaot.facade.signatures import SAME_DIM as _same_dim
-from jaxaot.facade.signatures import SAME_KEEPDIM as _same_keepdim
+from jaxaot.facade.signatures import same_as
 from jaxaot.ops.schema import REQUIRED as _required
 
-FORMS: dict[str, Callable[..., Any]] = {}
+{names}
+FORMS: dict[str, Callable[..., Any]] = {{}}
 '''
 
 
 def render() -> str:
     """Returns the text of the file."""
     sources: dict[str, str] = {}
-    compiled = methods._compile
+    compiled = methods.compiled
 
-    def noted(name: str, source: str, spec: Any) -> Callable[..., Any]:
+    def noted(name: str, source: str, scope: dict[str, Any]) -> Callable[..., Any]:
         sources[methods.fingerprint(source)] = f'{source}\n\nFORMS["{methods.fingerprint(source)}"] = {name}\n'
-        return compiled(name, source, spec)
+        return compiled(name, source, scope)
 
-    methods._compile = noted
+    methods.compiled = noted
     methods._bind()
     for functions in methods.FUNCTIONS.values():
         list(functions.values())  # reads, and so makes, them all
     for name in dir(methods.Tensor):
         getattr(methods.Tensor, name)
-    return "\n\n".join([HEAD, *sources.values()])
+    found = sorted(set(re.findall(r"=_same_(\w+)", "".join(sources.values()))))
+    names = "".join(f'_same_{name} = same_as("{name}")\n' for name in found)
+    return "\n\n".join([HEAD.format(names=names), *sources.values()])
 
 
 if __name__ == "__main__":

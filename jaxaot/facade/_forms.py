@@ -4,9 +4,18 @@
 from collections.abc import Callable
 from typing import Any
 
-from jaxaot.facade.signatures import SAME_DIM as _same_dim
-from jaxaot.facade.signatures import SAME_KEEPDIM as _same_keepdim
+from jaxaot.facade.signatures import same_as
 from jaxaot.ops.schema import REQUIRED as _required
+
+_same_A = same_as("A")
+_same_dim = same_as("dim")
+_same_elements = same_as("elements")
+_same_input = same_as("input")
+_same_keepdim = same_as("keepdim")
+_same_test_elements = same_as("test_elements")
+_same_training = same_as("training")
+_same_values = same_as("values")
+_same_x = same_as("x")
 
 FORMS: dict[str, Callable[..., Any]] = {}
 
@@ -662,29 +671,47 @@ def true_divide_(input, other):
 FORMS["f8f145f811c183ebf864bfb4"] = true_divide_
 
 
-def pow(input, exponent, *, out=None):
+def pow(input=_required, exponent=_required, *, out=None, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("pow() missing 1 required positional argument: 'input'")
+    if exponent is _required:
+        raise TypeError("pow() missing 1 required positional argument: 'exponent'")
     if out is not None:
         return _call_out(_spec, (input, exponent, ), (), out, None)
     return _call(_spec, (input, exponent, ), (), None)
 
 
-FORMS["5175bd8de7c1990ecccac8f5"] = pow
+FORMS["cc7747be9ca923385d711cf4"] = pow
 
 
-def pow_(input, exponent):
+def pow_(input=_required, exponent=_required, *, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("pow() missing 1 required positional argument: 'input'")
+    if exponent is _required:
+        raise TypeError("pow() missing 1 required positional argument: 'exponent'")
     return _call_inplace(_spec, (input, exponent, ), (), None)
 
 
-FORMS["c4021139eafca19e7b1e5159"] = pow_
+FORMS["83fb3134328072d07ebdcb1f"] = pow_
 
 
-def float_power(input, exponent, *, out=None):
+def float_power(input=_required, exponent=_required, *, out=None, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("float_power() missing 1 required positional argument: 'input'")
+    if exponent is _required:
+        raise TypeError("float_power() missing 1 required positional argument: 'exponent'")
     if out is not None:
         return _call_out(_spec, (input, exponent, ), (), out, None)
     return _call(_spec, (input, exponent, ), (), None)
 
 
-FORMS["532cb1a3deb65e19035ba1f4"] = float_power
+FORMS["c8a3a0c188fa9c1f7af20633"] = float_power
 
 
 def mul(input, other, *, out=None):
@@ -703,20 +730,32 @@ def mul_(input, other):
 FORMS["2d2a50fe7d527be4a48bec17"] = mul_
 
 
-def remainder(input, other, *, out=None):
+def remainder(input=_required, other=_required, *, out=None, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("remainder() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("remainder() missing 1 required positional argument: 'other'")
     if out is not None:
         return _call_out(_spec, (input, other, ), (), out, None)
     return _call(_spec, (input, other, ), (), None)
 
 
-FORMS["021dcc522f1a7dc81ffdea9a"] = remainder
+FORMS["2ac41efd8a836f618a4b0974"] = remainder
 
 
-def remainder_(input, other):
+def remainder_(input=_required, other=_required, *, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("remainder() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("remainder() missing 1 required positional argument: 'other'")
     return _call_inplace(_spec, (input, other, ), (), None)
 
 
-FORMS["218f10803cdf4a0c862992e2"] = remainder_
+FORMS["232c4f461c510621e1c4ed08"] = remainder_
 
 
 def fmod(input, other, *, out=None):
@@ -1104,15 +1143,17 @@ def count_nonzero(input, dim=None, *, out=None, axis=_same_dim):
 FORMS["d6bd75fd6a44dbc47cb3bca4"] = count_nonzero
 
 
-def hash_tensor(input, dim=(), *, keepdim=False, mode=0, out=None, axis=_same_dim):
+def hash_tensor(input, dim=(), *, keepdim=False, mode=0, out=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim:
         dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     if out is not None:
         return _call_out(_spec, (input, ), (_static(dim), keepdim, _static(mode), ), out, None)
     return _call(_spec, (input, ), (_static(dim), keepdim, _static(mode), ), None)
 
 
-FORMS["072da2d67959800849915acf"] = hash_tensor
+FORMS["c03670a25c53e6f19d83f14b"] = hash_tensor
 
 
 def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -1225,13 +1266,17 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=_same_dim, keepdims=_sa
 FORMS["3e0091460afdf8c32b8ee830"] = amin
 
 
-def aminmax(input, *, dim=None, keepdim=False, out=None):
+def aminmax(input, *, dim=None, keepdim=False, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     if out is not None:
         return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
     return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
 
 
-FORMS["be3ef3c66ab1a1cdb7f457cd"] = aminmax
+FORMS["f63f3cbd23364a9ada4c7ead"] = aminmax
 
 
 def max(input, *, out=None):
@@ -1247,7 +1292,7 @@ def max_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, ke
     if axis is not _same_dim:
         dim = axis
     elif dim is _required:
-        raise TypeError("max_dim() missing 1 required positional argument: 'dim'")
+        raise TypeError("max() missing 1 required positional argument: 'dim'")
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
@@ -1255,7 +1300,7 @@ def max_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, ke
     return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
 
 
-FORMS["bf665be28e1eeb82bf253c2b"] = max_dim
+FORMS["240c2e65a27d897b9e7c8f8b"] = max_dim
 
 
 def max_other(input, other, *, out=None):
@@ -1280,7 +1325,7 @@ def min_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, ke
     if axis is not _same_dim:
         dim = axis
     elif dim is _required:
-        raise TypeError("min_dim() missing 1 required positional argument: 'dim'")
+        raise TypeError("min() missing 1 required positional argument: 'dim'")
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
@@ -1288,7 +1333,7 @@ def min_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, ke
     return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
 
 
-FORMS["64f45b14ad5c590f8a4e198c"] = min_dim
+FORMS["06d759cd07dfc28cfc2aa921"] = min_dim
 
 
 def min_other(input, other, *, out=None):
@@ -1374,20 +1419,32 @@ def dist(input, other, p=2, *, out=None):
 FORMS["2c7f120f28de40144f5c92f0"] = dist
 
 
-def renorm(input, p, dim, maxnorm, *, out=None):
+def renorm(input, p, dim=_required, maxnorm=_required, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("renorm() missing 1 required positional argument: 'dim'")
+    if maxnorm is _required:
+        raise TypeError("renorm() missing 1 required positional argument: 'maxnorm'")
     if out is not None:
         return _call_out(_spec, (input, ), (_static(p), _static(dim), _static(maxnorm), ), out, None)
     return _call(_spec, (input, ), (_static(p), _static(dim), _static(maxnorm), ), None)
 
 
-FORMS["1e4ac5c38913befca0b57785"] = renorm
+FORMS["d59a011eee6bb9e7cac35591"] = renorm
 
 
-def renorm_(input, p, dim, maxnorm):
+def renorm_(input, p, dim=_required, maxnorm=_required, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("renorm() missing 1 required positional argument: 'dim'")
+    if maxnorm is _required:
+        raise TypeError("renorm() missing 1 required positional argument: 'maxnorm'")
     return _call_inplace(_spec, (input, ), (_static(p), _static(dim), _static(maxnorm), ), None)
 
 
-FORMS["f4752c14d8c278e05f16bc27"] = renorm_
+FORMS["b412a7f65cdb67583b3566c0"] = renorm_
 
 
 def cumsum(input, dim=_required, *, dtype=None, out=None, axis=_same_dim):
@@ -1488,22 +1545,26 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=_same_
 FORMS["d23622a712226d740270383e"] = diff
 
 
-def trapezoid(y, x=None, *, dx=1.0, dim=-1, out=None):
+def trapezoid(y, x=None, *, dx=1.0, dim=-1, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
     if out is not None:
         return _call_out(_spec, (y, x, ), (_static(dx), _static(dim), ), out, None)
     return _call(_spec, (y, x, ), (_static(dx), _static(dim), ), None)
 
 
-FORMS["ec1de9f20f7de4bbe767b4f8"] = trapezoid
+FORMS["34f6889d9a239b8b4c43bcbe"] = trapezoid
 
 
-def cumulative_trapezoid(y, x=None, *, dx=1.0, dim=-1, out=None):
+def cumulative_trapezoid(y, x=None, *, dx=1.0, dim=-1, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
     if out is not None:
         return _call_out(_spec, (y, x, ), (_static(dx), _static(dim), ), out, None)
     return _call(_spec, (y, x, ), (_static(dx), _static(dim), ), None)
 
 
-FORMS["631e3a2f347c3e276c4963c8"] = cumulative_trapezoid
+FORMS["f26e2ead3300163e6d0b17b5"] = cumulative_trapezoid
 
 
 def relu(input):
@@ -1564,11 +1625,13 @@ def hardshrink(input, lambd=0.5, *, out=None):
 FORMS["4abd54624b5ebddfdfc523a4"] = hardshrink
 
 
-def threshold(input, threshold, value):
+def threshold(input, threshold, value, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(threshold), _static(value), ), out, None)
     return _call(_spec, (input, ), (_static(threshold), _static(value), ), None)
 
 
-FORMS["a08638d5b581af77c7c20e2f"] = threshold
+FORMS["c9ebf39ac30f0e406c7650d8"] = threshold
 
 
 def threshold_(input, threshold, value):
@@ -1578,20 +1641,20 @@ def threshold_(input, threshold, value):
 FORMS["d4ba5b4682f91b35b1c45ffc"] = threshold_
 
 
-def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, *, out=None):
+def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, *, generator=None, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(lower), _static(upper), training, ), out, None)
-    return _call(_spec, (input, ), (_static(lower), _static(upper), training, ), None)
+        return _call_out(_spec, (input, ), (_static(lower), _static(upper), training, None, ), out, generator)
+    return _call(_spec, (input, ), (_static(lower), _static(upper), training, None, ), generator)
 
 
-FORMS["07d9a92e7657c89d470140c3"] = rrelu
+FORMS["339426069c1204ee97fa1611"] = rrelu
 
 
-def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False):
-    return _call_inplace(_spec, (input, ), (_static(lower), _static(upper), training, ), None)
+def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(lower), _static(upper), training, None, ), generator)
 
 
-FORMS["281b0c137e8c8ff4c222cc24"] = rrelu_
+FORMS["3bc726fecb5d656573a95ec2"] = rrelu_
 
 
 def softmax(input, dim=None, dtype=None, *, out=None, axis=_same_dim):
@@ -1616,68 +1679,84 @@ def log_softmax(input, dim=None, dtype=None, *, out=None, axis=_same_dim):
 FORMS["a7a1952f38e4a59bc3d47163"] = log_softmax
 
 
-def dropout(input, p=0.5, training=True, *, out=None):
+def dropout(input, p=0.5, training=True, *, out=None, train=_same_training):
+    if train is not _same_training:
+        training = train
     if out is not None:
         return _call_out(_spec, (input, ), (_static(p), training, ), out, None)
     return _call(_spec, (input, ), (_static(p), training, ), None)
 
 
-FORMS["6c05e85c34cfd4877687c747"] = dropout
+FORMS["11a746fb87f2d1d3d5af0567"] = dropout
 
 
-def dropout_(input, p=0.5, training=True):
+def dropout_(input, p=0.5, training=True, *, train=_same_training):
+    if train is not _same_training:
+        training = train
     return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
 
 
-FORMS["8d882ad6dc5b2ef4dcb44b50"] = dropout_
+FORMS["59afa42edc8f24ef13bbb6ae"] = dropout_
 
 
-def alpha_dropout(input, p=0.5, training=False, *, out=None):
+def alpha_dropout(input, p=0.5, training=False, *, out=None, train=_same_training):
+    if train is not _same_training:
+        training = train
     if out is not None:
         return _call_out(_spec, (input, ), (_static(p), training, ), out, None)
     return _call(_spec, (input, ), (_static(p), training, ), None)
 
 
-FORMS["bf370648de15261cd7c72a70"] = alpha_dropout
+FORMS["205b0ba80ebaa6dfbe398820"] = alpha_dropout
 
 
-def alpha_dropout_(input, p=0.5, training=False):
+def alpha_dropout_(input, p=0.5, training=False, *, train=_same_training):
+    if train is not _same_training:
+        training = train
     return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
 
 
-FORMS["c9b95b5a3e1cd8afb19cd9d8"] = alpha_dropout_
+FORMS["1a0a5b4b5bfe46e29e2de576"] = alpha_dropout_
 
 
-def feature_alpha_dropout(input, p=0.5, training=False, *, out=None):
+def feature_alpha_dropout(input, p=0.5, training=False, *, out=None, train=_same_training):
+    if train is not _same_training:
+        training = train
     if out is not None:
         return _call_out(_spec, (input, ), (_static(p), training, ), out, None)
     return _call(_spec, (input, ), (_static(p), training, ), None)
 
 
-FORMS["93fb5e080789da54bcb61548"] = feature_alpha_dropout
+FORMS["bf21ead443bf842df78a6ce0"] = feature_alpha_dropout
 
 
-def feature_alpha_dropout_(input, p=0.5, training=False):
+def feature_alpha_dropout_(input, p=0.5, training=False, *, train=_same_training):
+    if train is not _same_training:
+        training = train
     return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
 
 
-FORMS["053b8f72109d7b28ea3954e6"] = feature_alpha_dropout_
+FORMS["b317c36f9762bb86ef4c5504"] = feature_alpha_dropout_
 
 
-def feature_dropout(input, p=0.5, training=True, *, out=None):
+def feature_dropout(input, p=0.5, training=True, *, out=None, train=_same_training):
+    if train is not _same_training:
+        training = train
     if out is not None:
         return _call_out(_spec, (input, ), (_static(p), training, ), out, None)
     return _call(_spec, (input, ), (_static(p), training, ), None)
 
 
-FORMS["7611c3cfcec1f6364486a05b"] = feature_dropout
+FORMS["f505977763c0787184c2c08e"] = feature_dropout
 
 
-def feature_dropout_(input, p=0.5, training=True):
+def feature_dropout_(input, p=0.5, training=True, *, train=_same_training):
+    if train is not _same_training:
+        training = train
     return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
 
 
-FORMS["284bf4eea86ec5817d611b4d"] = feature_dropout_
+FORMS["503c4e0b189052fc3a1eab3d"] = feature_dropout_
 
 
 def native_dropout(input, p, train, *, out=None):
@@ -2104,22 +2183,26 @@ def pca_lowrank(A, q=None, center=True, niter=2, *, out=None):
 FORMS["9a721b7e36c670248df02a05"] = pca_lowrank
 
 
-def gradient(input, *, spacing=None, dim=None, edge_order=1, out=None):
+def gradient(input, *, spacing=None, dim=None, edge_order=1, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
     if out is not None:
         return _call_out(_spec, (input, ), (_static(spacing), _static(dim), _static(edge_order), ), out, None)
     return _call(_spec, (input, ), (_static(spacing), _static(dim), _static(edge_order), ), None)
 
 
-FORMS["b8221857a66d9c7fd3e64a7c"] = gradient
+FORMS["6de492ba90239f876e00f9e2"] = gradient
 
 
-def gradient_at(input, *, spacing, dim=None, edge_order=1, out=None):
+def gradient_at(input, *, spacing, dim=None, edge_order=1, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
     if out is not None:
         return _call_out(_spec, (input, spacing, ), (_static(dim), _static(edge_order), ), out, None)
     return _call(_spec, (input, spacing, ), (_static(dim), _static(edge_order), ), None)
 
 
-FORMS["0790fe4d709ad01393e880b3"] = gradient_at
+FORMS["c1d623b235668b39067a649d"] = gradient_at
 
 
 def zeros(*sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
@@ -2342,13 +2425,19 @@ def histogramdd_uniform(input, bins, *, range=None, weight=None, density=False, 
 FORMS["237665e8112e5b8afc82a1a0"] = histogramdd_uniform
 
 
-def gather(input, dim, index, *, sparse_grad=False, out=None):
+def gather(input, dim=_required, index=_required, *, sparse_grad=False, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("gather() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("gather() missing 1 required positional argument: 'index'")
     if out is not None:
         return _call_out(_spec, (input, index, ), (_static(dim), sparse_grad, ), out, None)
     return _call(_spec, (input, index, ), (_static(dim), sparse_grad, ), None)
 
 
-FORMS["bff319706ea627291008a7f5"] = gather
+FORMS["35c4e381cdce1a211c2ba7ba"] = gather
 
 
 def take_along_dim(input, indices, dim=None, *, out=None, axis=_same_dim):
@@ -2371,13 +2460,19 @@ def take(input, index, *, out=None):
 FORMS["d870c6b7629c25ba05b31ef1"] = take
 
 
-def index_select(input, dim, index, *, out=None):
+def index_select(input, dim=_required, index=_required, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("index_select() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("index_select() missing 1 required positional argument: 'index'")
     if out is not None:
         return _call_out(_spec, (input, index, ), (_static(dim), ), out, None)
     return _call(_spec, (input, index, ), (_static(dim), ), None)
 
 
-FORMS["82e974608930733a4356334a"] = index_select
+FORMS["27639ce4763fc239764b088d"] = index_select
 
 
 def nonzero_static(input, *, size, fill_value=-1, out=None):
@@ -2398,132 +2493,268 @@ def unravel_index(indices, shape, *, out=None):
 FORMS["87246db5ee1c22cdd407a85c"] = unravel_index
 
 
-def scatter(input, dim, index, src, *, reduce=None, out=None):
+def scatter(input, dim=_required, index=_required, src=_required, *, reduce=None, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("scatter() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("scatter() missing 1 required positional argument: 'index'")
+    if src is _required:
+        raise TypeError("scatter() missing 1 required positional argument: 'src'")
     if out is not None:
         return _call_out(_spec, (input, index, src, ), (_static(dim), reduce, ), out, None)
     return _call(_spec, (input, index, src, ), (_static(dim), reduce, ), None)
 
 
-FORMS["a14c6d3705504422e007cb07"] = scatter
+FORMS["fcdfa4253c54d2fbd432f041"] = scatter
 
 
-def scatter_value(input, dim, index, value, *, reduce=None, out=None):
+def scatter_value(input, dim=_required, index=_required, value=_required, *, reduce=None, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("scatter() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("scatter() missing 1 required positional argument: 'index'")
+    if value is _required:
+        raise TypeError("scatter() missing 1 required positional argument: 'value'")
     if out is not None:
         return _call_out(_spec, (input, index, value, ), (_static(dim), reduce, ), out, None)
     return _call(_spec, (input, index, value, ), (_static(dim), reduce, ), None)
 
 
-FORMS["c284615452461d6e7844cbac"] = scatter_value
+FORMS["ad029edfe18d8254fcc31fbe"] = scatter_value
 
 
-def scatter_(input, dim, index, src, *, reduce=None):
+def scatter_(input, dim=_required, index=_required, src=_required, *, reduce=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("scatter() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("scatter() missing 1 required positional argument: 'index'")
+    if src is _required:
+        raise TypeError("scatter() missing 1 required positional argument: 'src'")
     return _call_inplace(_spec, (input, index, src, ), (_static(dim), reduce, ), None)
 
 
-FORMS["81a3e1c558f9b4176c86175d"] = scatter_
+FORMS["bcb2df5934f642488d9cda3a"] = scatter_
 
 
-def scatter_value_(input, dim, index, value, *, reduce=None):
+def scatter_value_(input, dim=_required, index=_required, value=_required, *, reduce=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("scatter() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("scatter() missing 1 required positional argument: 'index'")
+    if value is _required:
+        raise TypeError("scatter() missing 1 required positional argument: 'value'")
     return _call_inplace(_spec, (input, index, value, ), (_static(dim), reduce, ), None)
 
 
-FORMS["0918526f980e0d493187549e"] = scatter_value_
+FORMS["4212e3d09df0ad28a765efd2"] = scatter_value_
 
 
-def scatter_add(input, dim, index, src, *, out=None):
+def scatter_add(input, dim=_required, index=_required, src=_required, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("scatter_add() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("scatter_add() missing 1 required positional argument: 'index'")
+    if src is _required:
+        raise TypeError("scatter_add() missing 1 required positional argument: 'src'")
     if out is not None:
         return _call_out(_spec, (input, index, src, ), (_static(dim), ), out, None)
     return _call(_spec, (input, index, src, ), (_static(dim), ), None)
 
 
-FORMS["5c7df98ad13ded106f7e8178"] = scatter_add
+FORMS["6410954330116bf8ff97afa7"] = scatter_add
 
 
-def scatter_add_(input, dim, index, src):
+def scatter_add_(input, dim=_required, index=_required, src=_required, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("scatter_add() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("scatter_add() missing 1 required positional argument: 'index'")
+    if src is _required:
+        raise TypeError("scatter_add() missing 1 required positional argument: 'src'")
     return _call_inplace(_spec, (input, index, src, ), (_static(dim), ), None)
 
 
-FORMS["00a1963127a932aa779eb720"] = scatter_add_
+FORMS["039ea5e598a4173ce77e8e46"] = scatter_add_
 
 
-def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
+def scatter_reduce(input, dim=_required, index=_required, src=_required, reduce=_required, *, include_self=True, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("scatter_reduce() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("scatter_reduce() missing 1 required positional argument: 'index'")
+    if src is _required:
+        raise TypeError("scatter_reduce() missing 1 required positional argument: 'src'")
+    if reduce is _required:
+        raise TypeError("scatter_reduce() missing 1 required positional argument: 'reduce'")
     if out is not None:
         return _call_out(_spec, (input, index, src, ), (_static(dim), reduce, include_self, ), out, None)
     return _call(_spec, (input, index, src, ), (_static(dim), reduce, include_self, ), None)
 
 
-FORMS["bcf8e105c51e7ee961038715"] = scatter_reduce
+FORMS["dbb7e22a7aad189da12579e8"] = scatter_reduce
 
 
-def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
+def scatter_reduce_(input, dim=_required, index=_required, src=_required, reduce=_required, *, include_self=True, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("scatter_reduce() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("scatter_reduce() missing 1 required positional argument: 'index'")
+    if src is _required:
+        raise TypeError("scatter_reduce() missing 1 required positional argument: 'src'")
+    if reduce is _required:
+        raise TypeError("scatter_reduce() missing 1 required positional argument: 'reduce'")
     return _call_inplace(_spec, (input, index, src, ), (_static(dim), reduce, include_self, ), None)
 
 
-FORMS["7fd5bc7f3be01ed9c04fa312"] = scatter_reduce_
+FORMS["ce2954100bb855750b665b9b"] = scatter_reduce_
 
 
-def index_add(input, dim, index, source, *, alpha=1, out=None):
+def index_add(input, dim=_required, index=_required, source=_required, *, alpha=1, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("index_add() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("index_add() missing 1 required positional argument: 'index'")
+    if source is _required:
+        raise TypeError("index_add() missing 1 required positional argument: 'source'")
     if out is not None:
         return _call_out(_spec, (input, index, source, alpha, ), (_static(dim), ), out, None)
     return _call(_spec, (input, index, source, alpha, ), (_static(dim), ), None)
 
 
-FORMS["4b0af8019b68baf3a4dc0de2"] = index_add
+FORMS["7374602abd597b0bf988b1d8"] = index_add
 
 
-def index_add_(input, dim, index, source, *, alpha=1):
+def index_add_(input, dim=_required, index=_required, source=_required, *, alpha=1, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("index_add() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("index_add() missing 1 required positional argument: 'index'")
+    if source is _required:
+        raise TypeError("index_add() missing 1 required positional argument: 'source'")
     return _call_inplace(_spec, (input, index, source, alpha, ), (_static(dim), ), None)
 
 
-FORMS["a516a09d1fb693eb91352edc"] = index_add_
+FORMS["e1ace02680771624c7644e2a"] = index_add_
 
 
-def index_copy(input, dim, index, source, *, out=None):
+def index_copy(input, dim=_required, index=_required, source=_required, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("index_copy() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("index_copy() missing 1 required positional argument: 'index'")
+    if source is _required:
+        raise TypeError("index_copy() missing 1 required positional argument: 'source'")
     if out is not None:
         return _call_out(_spec, (input, index, source, ), (_static(dim), ), out, None)
     return _call(_spec, (input, index, source, ), (_static(dim), ), None)
 
 
-FORMS["6787bc1df6f1d3dff13bd0fb"] = index_copy
+FORMS["928eeb63eae25b168949d4d0"] = index_copy
 
 
-def index_copy_(input, dim, index, source):
+def index_copy_(input, dim=_required, index=_required, source=_required, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("index_copy() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("index_copy() missing 1 required positional argument: 'index'")
+    if source is _required:
+        raise TypeError("index_copy() missing 1 required positional argument: 'source'")
     return _call_inplace(_spec, (input, index, source, ), (_static(dim), ), None)
 
 
-FORMS["6cd6f98c1df374efa1024028"] = index_copy_
+FORMS["c4bd4a2e8667985eaae38721"] = index_copy_
 
 
-def index_fill(input, dim, index, value, *, out=None):
+def index_fill(input, dim=_required, index=_required, value=_required, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("index_fill() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("index_fill() missing 1 required positional argument: 'index'")
+    if value is _required:
+        raise TypeError("index_fill() missing 1 required positional argument: 'value'")
     if out is not None:
         return _call_out(_spec, (input, index, value, ), (_static(dim), ), out, None)
     return _call(_spec, (input, index, value, ), (_static(dim), ), None)
 
 
-FORMS["b5e98c2248af354f7be1fe18"] = index_fill
+FORMS["16526147d7c400df9ac13e71"] = index_fill
 
 
-def index_fill_(input, dim, index, value):
+def index_fill_(input, dim=_required, index=_required, value=_required, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("index_fill() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("index_fill() missing 1 required positional argument: 'index'")
+    if value is _required:
+        raise TypeError("index_fill() missing 1 required positional argument: 'value'")
     return _call_inplace(_spec, (input, index, value, ), (_static(dim), ), None)
 
 
-FORMS["488035212bf6fb76c2b52345"] = index_fill_
+FORMS["36c417103a91a3fa9c26dd56"] = index_fill_
 
 
-def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
+def index_reduce(input, dim=_required, index=_required, source=_required, reduce=_required, *, include_self=True, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("index_reduce() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("index_reduce() missing 1 required positional argument: 'index'")
+    if source is _required:
+        raise TypeError("index_reduce() missing 1 required positional argument: 'source'")
+    if reduce is _required:
+        raise TypeError("index_reduce() missing 1 required positional argument: 'reduce'")
     if out is not None:
         return _call_out(_spec, (input, index, source, ), (_static(dim), reduce, include_self, ), out, None)
     return _call(_spec, (input, index, source, ), (_static(dim), reduce, include_self, ), None)
 
 
-FORMS["0c4c185b55018127d479ca2f"] = index_reduce
+FORMS["fe62c0b48ec400eedcdb5852"] = index_reduce
 
 
-def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
+def index_reduce_(input, dim=_required, index=_required, source=_required, reduce=_required, *, include_self=True, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("index_reduce() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("index_reduce() missing 1 required positional argument: 'index'")
+    if source is _required:
+        raise TypeError("index_reduce() missing 1 required positional argument: 'source'")
+    if reduce is _required:
+        raise TypeError("index_reduce() missing 1 required positional argument: 'reduce'")
     return _call_inplace(_spec, (input, index, source, ), (_static(dim), reduce, include_self, ), None)
 
 
-FORMS["b091babd586aff1d23a2013b"] = index_reduce_
+FORMS["f8f29f620972dcafdfecde77"] = index_reduce_
 
 
 def index_put(input, indices, values, accumulate=False, *, out=None):
@@ -2558,13 +2789,19 @@ def put_(input, index, source, accumulate=False):
 FORMS["d4b50d7de63ceed8275f0c2f"] = put_
 
 
-def select_scatter(input, src, dim, index, *, out=None):
+def select_scatter(input, src, dim=_required, index=_required, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("select_scatter() missing 1 required positional argument: 'dim'")
+    if index is _required:
+        raise TypeError("select_scatter() missing 1 required positional argument: 'index'")
     if out is not None:
         return _call_out(_spec, (input, src, ), (_static(dim), _static(index), ), out, None)
     return _call(_spec, (input, src, ), (_static(dim), _static(index), ), None)
 
 
-FORMS["a6270a9d8c9ec9f53d4b0de7"] = select_scatter
+FORMS["96fae1f27450c0f4ff0c0580"] = select_scatter
 
 
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, axis=_same_dim):
@@ -3120,84 +3357,144 @@ def logical_xor_(input, other):
 FORMS["703a3092fea24685544e0bc4"] = logical_xor_
 
 
-def bitwise_left_shift(input, other, *, out=None):
+def bitwise_left_shift(input=_required, other=_required, *, out=None, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("bitwise_left_shift() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("bitwise_left_shift() missing 1 required positional argument: 'other'")
     if out is not None:
         return _call_out(_spec, (input, other, ), (), out, None)
     return _call(_spec, (input, other, ), (), None)
 
 
-FORMS["0ed17d8c541708f63bfabd3c"] = bitwise_left_shift
+FORMS["6b7442c7a568ab2b9c054899"] = bitwise_left_shift
 
 
-def bitwise_left_shift_(input, other):
+def bitwise_left_shift_(input=_required, other=_required, *, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("bitwise_left_shift() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("bitwise_left_shift() missing 1 required positional argument: 'other'")
     return _call_inplace(_spec, (input, other, ), (), None)
 
 
-FORMS["e7f5307fe53a0612d527ad24"] = bitwise_left_shift_
+FORMS["de98b3cc3db2183fa27d26d4"] = bitwise_left_shift_
 
 
-def bitwise_right_shift(input, other, *, out=None):
+def bitwise_right_shift(input=_required, other=_required, *, out=None, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("bitwise_right_shift() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("bitwise_right_shift() missing 1 required positional argument: 'other'")
     if out is not None:
         return _call_out(_spec, (input, other, ), (), out, None)
     return _call(_spec, (input, other, ), (), None)
 
 
-FORMS["a9fdb718096f91494dd439a0"] = bitwise_right_shift
+FORMS["065b566f354f4949d5656dfa"] = bitwise_right_shift
 
 
-def bitwise_right_shift_(input, other):
+def bitwise_right_shift_(input=_required, other=_required, *, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("bitwise_right_shift() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("bitwise_right_shift() missing 1 required positional argument: 'other'")
     return _call_inplace(_spec, (input, other, ), (), None)
 
 
-FORMS["5319dc8dafaf6d5bca75ce72"] = bitwise_right_shift_
+FORMS["252d5dff50d7be22ac057aab"] = bitwise_right_shift_
 
 
-def bitwise_and(input, other, *, out=None):
+def bitwise_and(input=_required, other=_required, *, out=None, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("bitwise_and() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("bitwise_and() missing 1 required positional argument: 'other'")
     if out is not None:
         return _call_out(_spec, (input, other, ), (), out, None)
     return _call(_spec, (input, other, ), (), None)
 
 
-FORMS["e7b4cb09aa7d12afd0901866"] = bitwise_and
+FORMS["fa7889803e891031a0de312a"] = bitwise_and
 
 
-def bitwise_and_(input, other):
+def bitwise_and_(input=_required, other=_required, *, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("bitwise_and() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("bitwise_and() missing 1 required positional argument: 'other'")
     return _call_inplace(_spec, (input, other, ), (), None)
 
 
-FORMS["a3150ddc4145c7185cace4c6"] = bitwise_and_
+FORMS["91d98d5cdf3c49d54999df90"] = bitwise_and_
 
 
-def bitwise_or(input, other, *, out=None):
+def bitwise_or(input=_required, other=_required, *, out=None, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("bitwise_or() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("bitwise_or() missing 1 required positional argument: 'other'")
     if out is not None:
         return _call_out(_spec, (input, other, ), (), out, None)
     return _call(_spec, (input, other, ), (), None)
 
 
-FORMS["6fd642735360dd730abae12e"] = bitwise_or
+FORMS["595b32adda823c406b36bcbf"] = bitwise_or
 
 
-def bitwise_or_(input, other):
+def bitwise_or_(input=_required, other=_required, *, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("bitwise_or() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("bitwise_or() missing 1 required positional argument: 'other'")
     return _call_inplace(_spec, (input, other, ), (), None)
 
 
-FORMS["fc3140897e9d0a8b00ed6b08"] = bitwise_or_
+FORMS["11617303877b2ef0296f99c0"] = bitwise_or_
 
 
-def bitwise_xor(input, other, *, out=None):
+def bitwise_xor(input=_required, other=_required, *, out=None, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("bitwise_xor() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("bitwise_xor() missing 1 required positional argument: 'other'")
     if out is not None:
         return _call_out(_spec, (input, other, ), (), out, None)
     return _call(_spec, (input, other, ), (), None)
 
 
-FORMS["7db1e1d859bd5c8142e9e048"] = bitwise_xor
+FORMS["0b409fde0861eec3cf6ce011"] = bitwise_xor
 
 
-def bitwise_xor_(input, other):
+def bitwise_xor_(input=_required, other=_required, *, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("bitwise_xor() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("bitwise_xor() missing 1 required positional argument: 'other'")
     return _call_inplace(_spec, (input, other, ), (), None)
 
 
-FORMS["34100961ae7b268e74a49a67"] = bitwise_xor_
+FORMS["711ef97d8a3e3ecad939784f"] = bitwise_xor_
 
 
 def logical_not(input, *, out=None):
@@ -3295,13 +3592,19 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False, *, out=None):
 FORMS["e19435349c17580883730ab4"] = isclose
 
 
-def where(condition, input, other, *, out=None):
+def where(condition, input=_required, other=_required, *, out=None, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("where() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("where() missing 1 required positional argument: 'other'")
     if out is not None:
         return _call_out(_spec, (condition, input, other, ), (), out, None)
     return _call(_spec, (condition, input, other, ), (), None)
 
 
-FORMS["5f36653d15c9618c165fb872"] = where
+FORMS["0ed5ee1ee3934403e489dda8"] = where
 
 
 def masked_fill(input, mask, value, *, out=None):
@@ -3404,7 +3707,7 @@ def median_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim,
     if axis is not _same_dim:
         dim = axis
     elif dim is _required:
-        raise TypeError("median_dim() missing 1 required positional argument: 'dim'")
+        raise TypeError("median() missing 1 required positional argument: 'dim'")
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
@@ -3412,7 +3715,7 @@ def median_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim,
     return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
 
 
-FORMS["104aed055cfab1050cd770d8"] = median_dim
+FORMS["3c77116cef698beb003cee4b"] = median_dim
 
 
 def nanmedian(input, *, out=None):
@@ -3428,7 +3731,7 @@ def nanmedian_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_d
     if axis is not _same_dim:
         dim = axis
     elif dim is _required:
-        raise TypeError("nanmedian_dim() missing 1 required positional argument: 'dim'")
+        raise TypeError("nanmedian() missing 1 required positional argument: 'dim'")
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
@@ -3436,7 +3739,7 @@ def nanmedian_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_d
     return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
 
 
-FORMS["9da35651cb363b6ab7d10b29"] = nanmedian_dim
+FORMS["78dfa71534795fcee86593cc"] = nanmedian_dim
 
 
 def mode(input, dim=-1, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -3478,49 +3781,77 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation='linear', ou
 FORMS["16a83d13dda1f7a8067c072a"] = nanquantile
 
 
-def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None, out=None):
+def searchsorted(sorted_sequence, values=_required, *, out_int32=False, right=False, side=None, sorter=None, out=None, input=_same_values, self=_same_values):
+    if input is not _same_values:
+        values = input
+    elif self is not _same_values:
+        values = self
+    elif values is _required:
+        raise TypeError("searchsorted() missing 1 required positional argument: 'values'")
     if out is not None:
         return _call_out(_spec, (sorted_sequence, values, sorter, ), (out_int32, right, side, ), out, None)
     return _call(_spec, (sorted_sequence, values, sorter, ), (out_int32, right, side, ), None)
 
 
-FORMS["7aede5e708b92c1d242017ac"] = searchsorted
+FORMS["709766d7f8e56ae64e85c6f6"] = searchsorted
 
 
-def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
+def bucketize(input=_required, boundaries=_required, *, out_int32=False, right=False, out=None, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("bucketize() missing 1 required positional argument: 'input'")
+    if boundaries is _required:
+        raise TypeError("bucketize() missing 1 required positional argument: 'boundaries'")
     if out is not None:
         return _call_out(_spec, (input, boundaries, ), (out_int32, right, ), out, None)
     return _call(_spec, (input, boundaries, ), (out_int32, right, ), None)
 
 
-FORMS["f5e1862a17f2fc52cd3afe09"] = bucketize
+FORMS["4cf44038268c49948becc23b"] = bucketize
 
 
-def isin(elements, test_elements, *, assume_unique=False, invert=False, out=None):
+def isin(elements=_required, test_elements=_required, *, assume_unique=False, invert=False, out=None, element=_same_elements, test_element=_same_test_elements):
+    if element is not _same_elements:
+        elements = element
+    elif elements is _required:
+        raise TypeError("isin() missing 1 required positional argument: 'elements'")
+    if test_element is not _same_test_elements:
+        test_elements = test_element
+    elif test_elements is _required:
+        raise TypeError("isin() missing 1 required positional argument: 'test_elements'")
     if out is not None:
         return _call_out(_spec, (elements, test_elements, ), (assume_unique, invert, ), out, None)
     return _call(_spec, (elements, test_elements, ), (assume_unique, invert, ), None)
 
 
-FORMS["6f304ec5b88861ca225e5989"] = isin
+FORMS["1f8a9983e9bff3254b29027d"] = isin
 
 
-def det(input, *, out=None):
+def det(input=_required, *, out=None, A=_same_input):
+    if A is not _same_input:
+        input = A
+    elif input is _required:
+        raise TypeError("det() missing 1 required positional argument: 'input'")
     if out is not None:
         return _call_out(_spec, (input, ), (), out, None)
     return _call(_spec, (input, ), (), None)
 
 
-FORMS["11b9a26009a24230d7990db7"] = det
+FORMS["2837770837226275944c034b"] = det
 
 
-def slogdet(input, *, out=None):
+def slogdet(input=_required, *, out=None, A=_same_input):
+    if A is not _same_input:
+        input = A
+    elif input is _required:
+        raise TypeError("slogdet() missing 1 required positional argument: 'input'")
     if out is not None:
         return _call_out(_spec, (input, ), (), out, None)
     return _call(_spec, (input, ), (), None)
 
 
-FORMS["1d0a0e185b997afb217bcdb3"] = slogdet
+FORMS["78454c5db6464845f0ff7f96"] = slogdet
 
 
 def logdet(input, *, out=None):
@@ -3988,20 +4319,32 @@ def i0_(input):
 FORMS["382209059bce622944a0958e"] = i0_
 
 
-def xlogy(input, other, *, out=None):
+def xlogy(input=_required, other=_required, *, out=None, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("xlogy() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("xlogy() missing 1 required positional argument: 'other'")
     if out is not None:
         return _call_out(_spec, (input, other, ), (), out, None)
     return _call(_spec, (input, other, ), (), None)
 
 
-FORMS["93a52b2a0f76c5b385a18446"] = xlogy
+FORMS["853dda6964ca816b7a1f3b84"] = xlogy
 
 
-def xlogy_(input, other):
+def xlogy_(input=_required, other=_required, *, self=_same_input):
+    if self is not _same_input:
+        input = self
+    elif input is _required:
+        raise TypeError("xlogy() missing 1 required positional argument: 'input'")
+    if other is _required:
+        raise TypeError("xlogy() missing 1 required positional argument: 'other'")
     return _call_inplace(_spec, (input, other, ), (), None)
 
 
-FORMS["5b74a25c6c40e880994d9bea"] = xlogy_
+FORMS["b7b16d6ff70c65d314e173e6"] = xlogy_
 
 
 def igamma(input, other, *, out=None):
@@ -5118,13 +5461,15 @@ def unfold_patches(input, kernel_size, dilation=1, padding=0, stride=1, *, out=N
 FORMS["bfce60075f479ad5292943eb"] = unfold_patches
 
 
-def vecdot(x, y, *, dim=-1, out=None):
+def vecdot(x, y, *, dim=-1, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
     if out is not None:
         return _call_out(_spec, (x, y, ), (_static(dim), ), out, None)
     return _call(_spec, (x, y, ), (_static(dim), ), None)
 
 
-FORMS["e4bc69814c4e7d74c2a7dfc4"] = vecdot
+FORMS["7175359fbf5605b5f56b8f66"] = vecdot
 
 
 def multi_dot(tensors, *, out=None):
@@ -5136,13 +5481,15 @@ def multi_dot(tensors, *, out=None):
 FORMS["12af95d0aa481c6d9027465c"] = multi_dot
 
 
-def linalg_cross(input, other, *, dim=-1, out=None):
+def linalg_cross(input, other, *, dim=-1, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
     if out is not None:
         return _call_out(_spec, (input, other, ), (_static(dim), ), out, None)
     return _call(_spec, (input, other, ), (_static(dim), ), None)
 
 
-FORMS["43b24ddb4acd7969f2f1f0f4"] = linalg_cross
+FORMS["934576485ad014ab4fb5f31f"] = linalg_cross
 
 
 def linalg_vander(x, *, N=None, out=None):
@@ -5154,22 +5501,30 @@ def linalg_vander(x, *, N=None, out=None):
 FORMS["cda74fd0178709cc8c216f91"] = linalg_vander
 
 
-def linalg_cholesky(A, *, upper=False, out=None):
+def linalg_cholesky(A=_required, *, upper=False, out=None, input=_same_A):
+    if input is not _same_A:
+        A = input
+    elif A is _required:
+        raise TypeError("linalg_cholesky() missing 1 required positional argument: 'A'")
     if out is not None:
         return _call_out(_spec, (A, ), (upper, ), out, None)
     return _call(_spec, (A, ), (upper, ), None)
 
 
-FORMS["560e7d912dc9e5309809f3a9"] = linalg_cholesky
+FORMS["34f01d3afeaff87da2ddf714"] = linalg_cholesky
 
 
-def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
+def cholesky_ex(A=_required, *, upper=False, check_errors=False, out=None, input=_same_A):
+    if input is not _same_A:
+        A = input
+    elif A is _required:
+        raise TypeError("cholesky_ex() missing 1 required positional argument: 'A'")
     if out is not None:
         return _call_out(_spec, (A, ), (upper, check_errors, ), out, None)
     return _call(_spec, (A, ), (upper, check_errors, ), None)
 
 
-FORMS["7a04a1b1c4ab5c2c36304f9e"] = cholesky_ex
+FORMS["dfbed5771d5d895b236257d7"] = cholesky_ex
 
 
 def lu_factor(A, *, pivot=True, out=None):
@@ -5208,49 +5563,71 @@ def linalg_qr(A, mode='reduced', *, out=None):
 FORMS["cde10a1e7d56fe85164635be"] = linalg_qr
 
 
-def householder_product(A, tau, *, out=None):
+def householder_product(A=_required, tau=_required, *, out=None, input=_same_A):
+    if input is not _same_A:
+        A = input
+    elif A is _required:
+        raise TypeError("householder_product() missing 1 required positional argument: 'A'")
+    if tau is _required:
+        raise TypeError("householder_product() missing 1 required positional argument: 'tau'")
     if out is not None:
         return _call_out(_spec, (A, tau, ), (), out, None)
     return _call(_spec, (A, tau, ), (), None)
 
 
-FORMS["921867a87e76b21f5ee5ac94"] = householder_product
+FORMS["8f2186688e56b198ee39cea0"] = householder_product
 
 
-def eig(A, *, out=None):
+def eig(A=_required, *, out=None, input=_same_A):
+    if input is not _same_A:
+        A = input
+    elif A is _required:
+        raise TypeError("eig() missing 1 required positional argument: 'A'")
     if out is not None:
         return _call_out(_spec, (A, ), (), out, None)
     return _call(_spec, (A, ), (), None)
 
 
-FORMS["8f4e3f4e6be819f6564bea95"] = eig
+FORMS["b8e5ff6ce11d614471f07073"] = eig
 
 
-def eigvals(A, *, out=None):
+def eigvals(A=_required, *, out=None, input=_same_A):
+    if input is not _same_A:
+        A = input
+    elif A is _required:
+        raise TypeError("eigvals() missing 1 required positional argument: 'A'")
     if out is not None:
         return _call_out(_spec, (A, ), (), out, None)
     return _call(_spec, (A, ), (), None)
 
 
-FORMS["54573d055ee0204edc3b9f25"] = eigvals
+FORMS["08a66df83436075615dc59ea"] = eigvals
 
 
-def eigh(A, UPLO='L', *, out=None):
+def eigh(A=_required, UPLO='L', *, out=None, input=_same_A):
+    if input is not _same_A:
+        A = input
+    elif A is _required:
+        raise TypeError("eigh() missing 1 required positional argument: 'A'")
     if out is not None:
         return _call_out(_spec, (A, ), (UPLO, ), out, None)
     return _call(_spec, (A, ), (UPLO, ), None)
 
 
-FORMS["47ab2248d7356bd020bd1cca"] = eigh
+FORMS["5ee70caf18fb7f5239cc096a"] = eigh
 
 
-def eigvalsh(A, UPLO='L', *, out=None):
+def eigvalsh(A=_required, UPLO='L', *, out=None, input=_same_A):
+    if input is not _same_A:
+        A = input
+    elif A is _required:
+        raise TypeError("eigvalsh() missing 1 required positional argument: 'A'")
     if out is not None:
         return _call_out(_spec, (A, ), (UPLO, ), out, None)
     return _call(_spec, (A, ), (UPLO, ), None)
 
 
-FORMS["27dae64a14a4a6cf98776494"] = eigvalsh
+FORMS["f2d679e0761f7d2e0efac2e2"] = eigvalsh
 
 
 def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
@@ -5298,7 +5675,11 @@ def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
 FORMS["87c99b79e621dece4755d7e3"] = ldl_solve
 
 
-def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+def vector_norm(x=_required, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim, input=_same_x):
+    if input is not _same_x:
+        x = input
+    elif x is _required:
+        raise TypeError("vector_norm() missing 1 required positional argument: 'x'")
     if axis is not _same_dim:
         dim = axis
     if keepdims is not _same_keepdim:
@@ -5308,10 +5689,14 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, axis
     return _call(_spec, (x, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["79cf0b266a1af67af78646e5"] = vector_norm
+FORMS["e300ce2ced974493471bf29b"] = vector_norm
 
 
-def matrix_norm(A, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+def matrix_norm(A=_required, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim, input=_same_A):
+    if input is not _same_A:
+        A = input
+    elif A is _required:
+        raise TypeError("matrix_norm() missing 1 required positional argument: 'A'")
     if axis is not _same_dim:
         dim = axis
     if keepdims is not _same_keepdim:
@@ -5321,10 +5706,14 @@ def matrix_norm(A, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None, out=No
     return _call(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["979235c922d921fb458d1932"] = matrix_norm
+FORMS["02b508fd29aa7b24834c6e06"] = matrix_norm
 
 
-def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+def linalg_norm(A=_required, ord=None, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim, input=_same_A):
+    if input is not _same_A:
+        A = input
+    elif A is _required:
+        raise TypeError("linalg_norm() missing 1 required positional argument: 'A'")
     if axis is not _same_dim:
         dim = axis
     if keepdims is not _same_keepdim:
@@ -5334,7 +5723,7 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None, out=None, a
     return _call(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["db0fdd55e72e95863df53ae1"] = linalg_norm
+FORMS["8a39c398734cb8b7798c13fa"] = linalg_norm
 
 
 def cond(input, p=None, *, out=None):
@@ -5679,22 +6068,26 @@ def fft_ifftshift(input, dim=None, *, axis=_same_dim):
 FORMS["6d61d567c27d8839a0d6af19"] = fft_ifftshift
 
 
-def masked_sum(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+def masked_sum(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim:
         dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["d905235edee26307d2fc9d3a"] = masked_sum
+FORMS["6d32950cd5fa448418d207bf"] = masked_sum
 
 
-def masked_prod(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+def masked_prod(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim:
         dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["2a9fc9c677253b10ad49e620"] = masked_prod
+FORMS["0da20ac93b72a64de511fa0a"] = masked_prod
 
 
 def masked_cumsum(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
@@ -5719,67 +6112,81 @@ def masked_cumprod(input, dim=_required, *, dtype=None, mask=None, axis=_same_di
 FORMS["cfe816c497cbab6480b2981f"] = masked_cumprod
 
 
-def masked_amax(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+def masked_amax(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim:
         dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["f498fb1460fa1167a5750f01"] = masked_amax
+FORMS["c368bfbbcab93e292cc2aa00"] = masked_amax
 
 
-def masked_amin(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+def masked_amin(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim:
         dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["b6943e4755fbe1691ce800b7"] = masked_amin
+FORMS["13d5800c86cd0e015d85e7fd"] = masked_amin
 
 
-def masked_argmax(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+def masked_argmax(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim:
         dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["e779141b2f6de0874f911ba9"] = masked_argmax
+FORMS["ecccbd5e753a4845361d4061"] = masked_argmax
 
 
-def masked_argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+def masked_argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim:
         dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["595548d59ef90347b0ce971d"] = masked_argmin
+FORMS["4599a02de93f466ef0d2516d"] = masked_argmin
 
 
-def masked_mean(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+def masked_mean(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim:
         dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["f39e5f240011855e556649ba"] = masked_mean
+FORMS["9876ca60363c6108f0d6ba2c"] = masked_mean
 
 
-def masked_median(input, dim=-1, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+def masked_median(input, dim=-1, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim:
         dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["b046a8ab53638040e1fa9bb8"] = masked_median
+FORMS["00ee28532630fad6b0e3422d"] = masked_median
 
 
-def masked_logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+def masked_logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim:
         dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["939ceeae33ea3f2168f97805"] = masked_logsumexp
+FORMS["771d90f13e5b6f3c906a9687"] = masked_logsumexp
 
 
 def masked_logaddexp(input, other, *, dtype=None, input_mask=None, other_mask=None):
@@ -5789,31 +6196,37 @@ def masked_logaddexp(input, other, *, dtype=None, input_mask=None, other_mask=No
 FORMS["99601793baf6f4b3be2a2365"] = masked_logaddexp
 
 
-def masked_norm(input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+def masked_norm(input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim:
         dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     return _call(_spec, (input, mask, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["9e1f665a9ba2ec1d415c3fff"] = masked_norm
+FORMS["6c85bcbe8b11920eb0156296"] = masked_norm
 
 
-def masked_var(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+def masked_var(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim:
         dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     return _call(_spec, (input, mask, ), (_static(dim), unbiased, _static(correction), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["0d2531a931f234c5d7a33e27"] = masked_var
+FORMS["4eb8216baa3ad759c714360c"] = masked_var
 
 
-def masked_std(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+def masked_std(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim:
         dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
     return _call(_spec, (input, mask, ), (_static(dim), unbiased, _static(correction), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["690385ed15d4f9f15e611294"] = masked_std
+FORMS["fa436327b3d6cd7ea72815fd"] = masked_std
 
 
 def masked_softmax(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
@@ -5980,11 +6393,11 @@ def cauchy_(input, median=0, sigma=1, *, generator=None):
 FORMS["b716575572544544d805d0b6"] = cauchy_
 
 
-def copy_(input, src, non_blocking=False):
-    return _call_inplace(_spec, (input, src, ), (non_blocking, ), None)
+def copy_(input, other, non_blocking=False):
+    return _call_inplace(_spec, (input, other, ), (non_blocking, ), None)
 
 
-FORMS["333c935f06f061fff947c5af"] = copy_
+FORMS["7f74eee4cc0cd0b7202b2889"] = copy_
 
 
 def exponential_(input, lambd=1, *, generator=None):

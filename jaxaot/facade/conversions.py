@@ -31,11 +31,15 @@ def to(
     non_blocking: bool = False,
     copy: bool = False,
     memory_format: MemoryFormat | None = None,
+    other: Tensor | None = None,
+    layout: Any = None,
+    pin_memory: bool | None = None,
 ) -> Tensor:
     """Returns the tensor with another dtype, device or memory format: itself if nothing changes and `copy` is not set.
 
     Positional arguments are a dtype, a device or a tensor that has both, then `non_blocking` and `copy`.
     """
+    args = args if other is None else (other, *args)
     flags = [arg for arg in args if isinstance(arg, bool)]
     copy = copy or flags[1:] == [True]
     for arg in args:

@@ -159,13 +159,17 @@ def _distinct(
 
 @asks_classes
 def repeat_interleave(
-    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+    input: Tensor | None = None, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
     """Returns each element repeated, along `dim` if given: `repeats` times, or as often as its entry in `repeats` says.
 
     Given counts alone, it returns indices: i as often as the i-th count says. With counts in a tensor, a trace needs
     `output_size`, their sum.
     """
+    if input is None:
+        input, repeats = repeats, None
+    if not isinstance(input, Tensor):
+        raise ArgumentError(f"repeat_interleave() takes a tensor, and {input!r} was given.")
     if repeats is None:
         if input.ndim != 1:
             raise ShapeMismatchError("repeat_interleave only accept 1D vector as repeat")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from jaxaot.facade.keywords import OTHER_NAMES, public, with_second_names
 from jaxaot.facade.later import Form, Functions, Method
-from jaxaot.ops.schema import Parameter
 from jaxaot.ops.table import OpSpec
 
 _RANDOM = "The numbers are JAX's, not PyTorch's: equal eagerly and compiled, by `ja.manual_seed` or `generator=`."
@@ -52,12 +52,8 @@ def arguments(op: str, names: Iterable[str]) -> str:
     return "\n".join(["Args:", *lines]) if lines else ""
 
 
-def _public(parameter: Parameter) -> str:
-    return "input" if parameter.name == "self" else parameter.name
-
-
 def _names(variants: Iterable[OpSpec], more: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys([*(_public(p) for spec in variants for p in spec.schema.parameters), *more]))
+    return list(dict.fromkeys([*(public(p) for spec in variants for p in spec.schema.parameters), *more]))
 
 
 def help_of(variants: tuple[OpSpec, ...], more: Iterable[str] = ()) -> str:
@@ -110,8 +106,8 @@ _MAY_COPY = ("clone", "reshape", "reshape_as", "flatten", "ravel", "contiguous",
 """Functions among the views that copy, or may: their sentences say when."""
 
 
-def document(functions: Mapping[str, Functions], tensor: type, views: set[str]) -> None:
-    """Gives functions and methods that are no rows a section on their arguments, and says which return views.
+def document(functions: Mapping[str, Functions], tensor: type, views: set[str], compiled: Callable[..., Any]) -> None:
+    """Gives functions and methods that are no rows their help, which says which return views, and PyTorch's keywords.
 
     They get it when they are first read.
 
@@ -119,12 +115,14 @@ def document(functions: Mapping[str, Functions], tensor: type, views: set[str]) 
       functions: Namespace → name → function.
       tensor: The class that has the methods.
       views: Names of the functions that return views.
+      compiled: See `with_second_names`.
     """
-    forms: dict[int, Form] = {}
+    forms: dict[Any, Form] = {}
 
     def form_of(fn: types.FunctionType, name: str, place: str) -> Form:
         note = "The result is a view: it shares memory with `input`." if name in views - {*_MAY_COPY} else ""
-        return forms.setdefault(id(fn), Form(lambda: described(fn, name, note, place)))
+        make = lambda: described(with_second_names(name, fn, compiled), name, note, place)
+        return forms.setdefault((id(fn), OTHER_NAMES.get(name) and name), Form(make))
 
     for namespace, found in functions.items():
         for name, fn in found.made().items():

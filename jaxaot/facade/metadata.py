@@ -124,16 +124,19 @@ def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storag
     return become(self, views.as_strided(self, size, stride, storage_offset))
 
 
-def resize_(self: Tensor, *size: object, memory_format: MemoryFormat = MemoryFormat.contiguous_format) -> Tensor:
+def resize_(
+    self: Tensor, *sizes: Any, size: Any = None, memory_format: MemoryFormat = MemoryFormat.contiguous_format
+) -> Tensor:
     """Changes the shape in place, growing the storage where needed; what is new must be written before it is read.
 
     Args:
-      *size: The new shape.
+      *sizes: The new shape.
+      size: The same, as one sequence.
       memory_format: How the elements lie in memory afterwards.
     """
     if self.requires_grad and refuses_unrecorded():
         raise AutogradError("cannot resize variables that require grad")
-    wanted: Shape = views._sizes(size)
+    wanted: Shape = views._sizes(sizes, size)
     if any(n < 0 for n in wanted):
         raise ShapeMismatchError(f"resize_: negative dimension in {list(wanted)}")
     if memory_format is MemoryFormat.preserve_format:
@@ -174,16 +177,16 @@ def _grow(tensor: Tensor, nbytes: int) -> None:
     history.ghost = storage.array if storage.writer is history else carrier.array
 
 
-def resize_as_(self: Tensor, other: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
     """Resizes to the shape of another tensor, in place.
 
     Args:
-      other: The tensor.
-      memory_format: How the elements lie in memory afterwards; `preserve_format` is that of `other`.
+      the_template: The tensor.
+      memory_format: How the elements lie in memory afterwards; `preserve_format` is that of `the_template`.
     """
     if memory_format is MemoryFormat.preserve_format:
-        memory_format = suggested_format(other._layout)
-    return resize_(self, tuple(other.shape), memory_format=memory_format or MemoryFormat.contiguous_format)
+        memory_format = suggested_format(the_template._layout)
+    return resize_(self, tuple(the_template.shape), memory_format=memory_format or MemoryFormat.contiguous_format)
 
 
 def set_(

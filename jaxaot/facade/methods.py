@@ -44,10 +44,11 @@ from jaxaot.facade.create import as_dtype, tensor
 from jaxaot.facade.devices import is_meta
 from jaxaot.facade.dispatch import call, call_inplace, call_out, make
 from jaxaot.facade.help import described, document, help_in_place, help_of, parameters_of, sentence_of
+from jaxaot.facade.keywords import choices, default_text, public, second_names, signature_of
 from jaxaot.facade.later import Form, Functions, Method, form_of
 from jaxaot.facade.operators import AUGMENTED, OPERANDS, OPERATORS, REFLECTED, TENSORS, augmented, binary
 from jaxaot.facade.printing import set_printoptions, tensor_html, tensor_repr
-from jaxaot.facade.signatures import SAME_DIM, SAME_KEEPDIM, overloads_of, with_parameters
+from jaxaot.facade.signatures import overloads_of, same_as, with_parameters
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.promotion import is_bool, is_integral
 from jaxaot.ops.schema import REQUIRED, Parameter
@@ -72,62 +73,8 @@ def static_value(value: object) -> Any:
     return value
 
 
-_CONVERT: dict[str, Callable[[Any], Any]] = {"Dtype": as_dtype}
-
-
-def _default_text(parameter: Parameter) -> str:
-    return "" if parameter.default is REQUIRED else f"={parameter.default!r}".replace("=inf", "=float('inf')")
-
-
-def _public(parameter: Parameter) -> str:
-    """Returns the public name of a parameter: `self` of a schema is `input`, as in PyTorch's functions."""
-    return "input" if parameter.name == "self" else parameter.name
-
-
-_NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
-"""Parameter → NumPy's name for it, which PyTorch takes too."""
-_SAME = {same.name: same for same in (SAME_DIM, SAME_KEEPDIM)}
-
-
-def _numpy_names(spec: OpSpec) -> dict[str, str]:
-    """Returns which parameters of a row have a second name."""
-    ordinary = [p for p in spec.schema.parameters if not p.is_keyword_only]
-    return {
-        p.name: _NUMPY_NAMES[p.name]
-        for i, p in enumerate(ordinary)
-        if p.name in _NUMPY_NAMES and all(later.default is not REQUIRED for later in ordinary[i + 1 :])
-    }
-
-
-def _signature(spec: OpSpec, extra: str) -> str:
-    parts, starred = [], False
-    second = _numpy_names(spec)
-    for parameter in spec.schema.parameters:
-        if parameter.is_keyword_only and not starred:
-            parts.append("*")
-            starred = True
-        is_needed = parameter.name in second and parameter.default is REQUIRED
-        parts.append(_public(parameter) + ("=_required" if is_needed else _default_text(parameter)))
-    if extra or second:
-        parts += [] if starred else ["*"]
-        parts += [extra] if extra else []
-        parts += [f"{other}=_same_{name}" for name, other in second.items()]
-    return ", ".join(parts)
-
-
-def _choices(spec: OpSpec) -> str:
-    """Returns the lines of a function that take the second names of parameters."""
-    lines = ""
-    for name, other in _numpy_names(spec).items():
-        lines += f"    if {other} is not _same_{name}:\n        {name} = {other}\n"
-        if any(p.name == name and p.default is REQUIRED for p in spec.schema.parameters):
-            message = f"{spec.name}() missing 1 required positional argument: '{name}'"
-            lines += f"    elif {name} is _required:\n        raise TypeError({message!r})\n"
-    return lines
-
-
 def _arguments(spec: OpSpec) -> tuple[str, str, str]:
-    dynamic = "".join(f"{_public(p)}, " for p in spec.schema.dynamic)
+    dynamic = "".join(f"{public(p)}, " for p in spec.schema.dynamic)
     static, generator = "", "None"
     for parameter in spec.schema.static:
         if parameter.type == "Generator":
@@ -147,21 +94,31 @@ def fingerprint(source: str) -> str:
     return hashlib.sha256(source.encode()).hexdigest()[:24]
 
 
-def _compile(name: str, source: str, spec: OpSpec) -> Callable[..., Any]:
-    scope: dict[str, Any] = {
-        "_call": call, "_make": make, "_call_inplace": call_inplace, "_call_out": call_out, "_spec": spec,
-        "_static": static_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
-        "_required": REQUIRED, **{f"_same_{name}": same for name, same in _SAME.items()},
-    }  # fmt: skip
+def compiled(name: str, source: str, scope: dict[str, Any]) -> Any:
+    """Returns a function of its text, which may be in `_forms.py` already.
+
+    Args:
+      name: Its name.
+      source: Its text.
+      scope: What the text uses.
+    """
     from jaxaot.facade._forms import FORMS  # a process of arrays alone needs none
 
     found: Any = FORMS.get(fingerprint(source))
     if found is None:  # a file name inside the package, so that user lines are looked for above it
         exec(compile(source, os.path.join(os.path.dirname(__file__), f"<op {name}>"), "exec"), scope)
-        fn = scope[name]
-    else:
-        fn = types.FunctionType(found.__code__, scope, name, found.__defaults__)
-        fn.__kwdefaults__ = found.__kwdefaults__
+        return scope[name]
+    fn = types.FunctionType(found.__code__, scope, name, found.__defaults__)
+    fn.__kwdefaults__ = found.__kwdefaults__
+    return fn
+
+
+def _compile(name: str, source: str, spec: OpSpec) -> Callable[..., Any]:
+    fn = compiled(name, source, {
+        "_call": call, "_make": make, "_call_inplace": call_inplace, "_call_out": call_out, "_spec": spec,
+        "_static": static_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
+        "_required": REQUIRED, **{f"_same_{name}": same_as(name) for name in second_names(spec).values()},
+    })  # fmt: skip
     fn.__module__ = "jaxaot"
     fn.forms = ((spec, fn),)
     return fn
@@ -180,12 +137,12 @@ def function_of(spec: OpSpec) -> Callable[..., Any]:
     dynamic, static, generator = _arguments(spec)
     if spec.is_factory or not any(p.type == "Tensor" for p in spec.schema.dynamic):
         return _documented(_factory_of(spec, dynamic, static, generator))
-    run = f"{_choices(spec)}    return _call(_spec, {dynamic}, {static}, {generator})\n"
+    run = f"{choices(spec)}    return _call(_spec, {dynamic}, {static}, {generator})\n"
     if not spec.has_out:
-        source = f"def {spec.name}({_signature(spec, '')}):\n{run}"
+        source = f"def {spec.name}({signature_of(spec, '')}):\n{run}"
     else:
         source = (
-            f"def {spec.name}({_signature(spec, 'out=None')}):\n{_choices(spec)}"
+            f"def {spec.name}({signature_of(spec, 'out=None')}):\n{choices(spec)}"
             f"    if out is not None:\n"
             f"        return _call_out(_spec, {dynamic}, {static}, out, {generator})\n"
             f"    return _call(_spec, {dynamic}, {static}, {generator})\n"
@@ -205,14 +162,14 @@ def _factory_of(spec: OpSpec, dynamic: str, static: str, generator: str) -> Call
         body = (
             f"    if out is not None:\n        return _call_out(_spec, {dynamic}, {static}, out, {generator})\n{body}"
         )
-    positional = [_public(p) for p in spec.schema.parameters if not p.is_keyword_only]
+    positional = [public(p) for p in spec.schema.parameters if not p.is_keyword_only]
     if positional in (["size"], ["input", "size"]):
-        rest = [p.name + _default_text(p) for p in spec.schema.parameters if p.is_keyword_only]
+        rest = [p.name + default_text(p) for p in spec.schema.parameters if p.is_keyword_only]
         head = ", ".join([*positional[:-1], "*sizes", "size=None", *rest, extra])
         body = f"    size = _varargs(sizes) if size is None else size\n{body}"
     else:
-        head = _signature(spec, extra)
-        body = _choices(spec) + body
+        head = signature_of(spec, extra)
+        body = choices(spec) + body
     return _compile(spec.name, f"def {spec.name}({head}):\n{body}", spec)
 
 
@@ -247,8 +204,8 @@ def inplace_of(spec: OpSpec) -> Callable[..., Any]:
     """Returns the in-place form of a row."""
     dynamic, static, generator = _arguments(spec)
     name = str(spec.inplace_name)
-    run = f"{_choices(spec)}    return _call_inplace(_spec, {dynamic}, {static}, {generator})\n"
-    source = f"def {name}({_signature(spec, '')}):\n{run}"
+    run = f"{choices(spec)}    return _call_inplace(_spec, {dynamic}, {static}, {generator})\n"
+    source = f"def {name}({signature_of(spec, '')}):\n{run}"
     return _documented(_compile(name, source, spec))
 
 
@@ -264,14 +221,14 @@ def _first_that_fits(variants: Sequence[OpSpec], form: Callable[[OpSpec], Callab
                 given = signature.bind(*args, **kwargs).arguments
             except TypeError:
                 continue
-            for name, other in _numpy_names(spec).items():
+            for other, name in second_names(spec).items():
                 if other in given:
                     given[name] = given[other]
             if all(
-                _fits(parameter, given[_public(parameter)])
+                _fits(parameter, given[public(parameter)])
                 for parameter in spec.schema.parameters
-                if _public(parameter) in given
-            ) and all(p.default is not REQUIRED or _public(p) in given for p in spec.schema.parameters):
+                if public(parameter) in given
+            ) and all(p.default is not REQUIRED or public(p) in given for p in spec.schema.parameters):
                 return variant(*args, **kwargs)
         name = variants[0].name
         shown = "\n  ".join(str(spec.schema).replace(spec.name, name, 1) for spec in variants)
@@ -487,9 +444,9 @@ def _formatted(self: Tensor, spec: str) -> str:
     return format(self.item(), spec) if self.ndim == 0 and spec else repr(self)
 
 
-def repeat(self: Tensor, *sizes: Any) -> Tensor:
+def repeat(self: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
     """Returns copies of the tensor laid side by side along each dim."""
-    return call(lookup("repeat"), (self,), (views._sizes(sizes),))
+    return call(lookup("repeat"), (self,), (views._sizes(sizes, repeats),))
 
 
 def _polygamma(self: Tensor, n: int) -> Tensor:
@@ -504,9 +461,13 @@ def _taking_dims(name: str) -> Form:
 def _dim_or_dims(name: str) -> Callable[..., Any]:
     row = lookup(name)
 
-    def method(self: Tensor, *dims: Any) -> Tensor:
-        return call(row, (self,), (views._sizes(dims),))
+    def of_sizes(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
+        return call(row, (self,), (views._sizes(sizes, size),))
 
+    def of_dims(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
+        return call(row, (self,), (views._sizes(sizes, dims),))
+
+    method = of_sizes if name == "sum_to_size" else of_dims
     method.__doc__ = sentence_of(row)
     return method
 
@@ -588,6 +549,8 @@ def _bind() -> None:
     here["unravel_index"] = here.form("unravel_index").around(old_forms.with_shape_of_numbers)
     functional.update(sigmoid=here.form("sigmoid"), tanh=here.form("tanh"))
     functional["embedding_bag"] = functional.form("embedding_bag").around(old_forms.with_table_first)
+    here["layer_norm"] = here.form("layer_norm").around(lambda fn: old_forms.with_ignored(fn, "cudnn_enable"))
+    here["group_norm"] = here.form("group_norm").around(lambda fn: old_forms.with_ignored(fn, "cudnn_enabled"))
     here["batch_norm"] = old_forms.batch_norm_of(functional.form("batch_norm"))
     here["instance_norm"] = old_forms.instance_norm_of(functional.form("instance_norm"))
     here.update(queries.FUNCTIONS, allclose=allclose, equal=equal, set_printoptions=set_printoptions)
@@ -632,13 +595,16 @@ def _bind() -> None:
         _set(name, _taking_dims(name))
 
 
-def _new_tensor(self: Tensor, data: object, dtype: DTypeLike | None = None, requires_grad: bool = False) -> Tensor:
+def _new_tensor(
+    self: Tensor, data: object, dtype: DTypeLike | None = None, device: object = None, requires_grad: bool = False,
+    layout: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """Returns a leaf with a copy of `data`, by default of this tensor's dtype."""
-    return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+    return tensor(data, self.dtype if dtype is None else dtype, device, requires_grad)
 
 
 _bind()
-document(FUNCTIONS, Tensor, {*views.VIEWS, *splits.SPLITS, *views.METHODS})
+document(FUNCTIONS, Tensor, {*views.VIEWS, *splits.SPLITS, *views.METHODS}, lambda *given: compiled(*given))
 for _kind, _methods in copying.PROTOCOLS.items():
     for _name, _method in _methods.items():
         setattr(_kind, _name, _method)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -104,9 +105,9 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
     return _computed(self, "apply_", callable, ())
 
 
-def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Replaces each element by what a function of Python makes of it and of that of `tensor`: one after the other."""
-    return _computed(self, "map_", callable, (tensor,))
+def map_(self: Tensor, other: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Replaces each element by what a function of Python makes of it and of that of `other`: one after the other."""
+    return _computed(self, "map_", callable, (other,))
 
 
 def map_with_both(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
@@ -172,6 +173,18 @@ def with_table_first(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(input, weight, *more, **kwargs)
 
     return with_parameters(embedding_bag, function)
+
+
+def with_ignored(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Returns a function that also takes a flag, after its other parameters, which says nothing here."""
+    n = len([p for p in inspect.signature(function).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD])
+
+    @functools.wraps(function)
+    def fn(*args: Any, **kwargs: Any) -> Any:
+        kwargs.pop(name, None)
+        return function(*args[:n], *args[n + 1 :], **kwargs)
+
+    return with_parameters(fn, function, f"{name}=True", n)
 
 
 def batch_norm_of(functional: Callable[..., Any]) -> Callable[..., Any]:

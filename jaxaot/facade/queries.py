@@ -147,10 +147,24 @@ def promote_types(type1: Any, type2: Any) -> np.dtype:
     return np.dtype(jnp.promote_types(np.dtype(as_dtype(type1)), np.dtype(as_dtype(type2))))
 
 
-def result_type(tensor1: Any, tensor2: Any) -> np.dtype:
-    """Returns the dtype in which an op on two tensors or numbers is computed."""
+def result_type(*both: Any, **named: Any) -> np.dtype:
+    """Returns the dtype in which an op on two tensors or numbers is computed.
+
+    Args:
+      *both: The two.
+      **named: The same by PyTorch's names: `tensor` and `other`, `scalar` and `tensor`, or `scalar1` and `scalar2`.
+
+    Raises:
+      ArgumentError: If there are not two of them.
+    """
+    values = (*both, *named.values())
+    if len(values) != 2 or not set(named) <= {"tensor", "other", "scalar", "scalar1", "scalar2"}:
+        raise ArgumentError(
+            f"result_type() takes two tensors or numbers, and was given {len(both)} without a name"
+            f"{''.join(f', `{name}`' for name in named)}. Write `ja.result_type(x, y)`."
+        )
     plain = lambda value: jax.ShapeDtypeStruct(value.shape, value.dtype) if isinstance(value, Tensor) else value
-    return result_dtype(plain(tensor1), plain(tensor2))
+    return result_dtype(*map(plain, values))
 
 
 def can_cast(from_: DTypeLike, to: DTypeLike) -> bool:
@@ -171,13 +185,28 @@ def iinfo(dtype: DTypeLike | None) -> Any:
 # -- other libraries' data ---------------------------------------------------------------------------------------------
 
 
-def asarray(obj: object, *, dtype: DTypeLike | None = None, device: object = None, copy: bool | None = None) -> Tensor:
+def asarray(
+    obj: object,
+    *,
+    dtype: DTypeLike | None = None,
+    device: object = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Tensor:
     """Returns `obj` as a tensor: a tensor itself, a jax array without a copy, anything else copied.
+
+    By default it requires grad if `obj` does.
 
     Raises:
       ArgumentError: If `copy=False` and the data has to be copied.
     """
-    wanted = as_dtype(dtype)
+    made = _as_tensor(obj, as_dtype(dtype), dtype, device, copy)
+    if requires_grad is None or requires_grad == made.requires_grad:
+        return made
+    return made.requires_grad_() if requires_grad else made.detach()
+
+
+def _as_tensor(obj: object, wanted: np.dtype | None, dtype: Any, device: object, copy: bool | None) -> Tensor:
     if isinstance(obj, Tensor) and not copy and wanted in (None, obj.dtype):
         return obj
     if isinstance(obj, jax.Array) and not copy and wanted in (None, obj.dtype):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -19,7 +20,10 @@ class SameAs:
         return self.name
 
 
-SAME_DIM, SAME_KEEPDIM = SameAs("dim"), SameAs("keepdim")
+@functools.cache
+def same_as(name: str) -> SameAs:
+    """Returns the default of another name of a parameter, one object for each."""
+    return SameAs(name)
 
 
 class Overloads(inspect.Signature):

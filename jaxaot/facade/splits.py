@@ -130,25 +130,25 @@ def tensor_split(
 
 def _named_split(name: str, axis_of: Callable[..., Any], least: int) -> Any:
     def split_along(
-        x: Tensor,
+        input: Tensor,
         indices_or_sections: Sizes | None = None,
         *,
         indices: Sizes | None = None,
         sections: Sizes | None = None,
     ) -> Any:
         given = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
-        if x.ndim < least:
+        if input.ndim < least:
             raise ArgumentError(
                 f"torch.{name} requires a tensor with at least {least} dimension{'s' * (least > 1)}, but got a tensor "
-                f"with {x.ndim} dimensions!"
+                f"with {input.ndim} dimensions!"
             )
-        axis = axis_of(x)
-        if isinstance(given, int) and (given <= 0 or x._layout.size[axis] % given):
+        axis = axis_of(input)
+        if isinstance(given, int) and (given <= 0 or input._layout.size[axis] % given):
             raise ArgumentError(
                 f"torch.{name} attempted to split along dimension {axis}, but the size of the dimension "
-                f"{x._layout.size[axis]} is not divisible by the split_size {given}!"
+                f"{input._layout.size[axis]} is not divisible by the split_size {given}!"
             )
-        return tensor_split(x, given, axis)
+        return tensor_split(input, given, axis)
 
     split_along.__name__ = split_along.__qualname__ = name
     split_along.__doc__ = "Returns views of equal pieces of a dim, or of the pieces between indices."

@@ -208,17 +208,25 @@ class Tensor(Bound):
     def size(self, dim: None = None) -> Size: ...
     @overload
     def size(self, dim: int) -> int: ...
-    def size(self, dim: int | None = None) -> Size | int:
+    @overload
+    def size(self, *, axis: int) -> int: ...
+    def size(self, dim: int | None = None, *, axis: int | None = None) -> Size | int:
         """Returns the shape, or the size of one dim."""
-        return self.shape if dim is None else self._layout.size[self._dim(dim)]
+        if dim is None and (dim := axis) is None:
+            return self.shape
+        return self._layout.size[self._dim(dim)]
 
     @overload
     def stride(self, dim: None = None) -> tuple[int, ...]: ...
     @overload
     def stride(self, dim: int) -> int: ...
-    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
+    @overload
+    def stride(self, *, axis: int) -> int: ...
+    def stride(self, dim: int | None = None, *, axis: int | None = None) -> tuple[int, ...] | int:
         """Returns the strides in elements, or that of one dim."""
-        return self._layout.stride if dim is None else self._layout.stride[self._dim(dim)]
+        if dim is None and (dim := axis) is None:
+            return self._layout.stride
+        return self._layout.stride[self._dim(dim)]
 
     def _dim(self, dim: int) -> int:
         return normalize_dim(dim, len(self._layout.size))

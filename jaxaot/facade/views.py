@@ -153,7 +153,12 @@ def _axis(tensor: Tensor, dim: int, extra: int = 0) -> int:
     return normalize_dim(dim, tensor.ndim + extra)
 
 
-def _sizes(size: tuple[Any, ...]) -> tuple[int, ...]:
+def _sizes(size: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
+    """Returns sizes that are given one by one, as one sequence, or by keyword."""
+    if named is not None:
+        if size:
+            raise ArgumentError(f"A shape is given once: {size} is one, and {named!r}, which has a name, another.")
+        size = (named,)
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = tuple(size[0])
     if not all(hasattr(n, "__index__") for n in size):
@@ -241,12 +246,12 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     return make_view(input, Slice(axis, start, length))
 
 
-def view(input: Tensor, *size: Any, dtype: DTypeLike | None = None) -> Tensor:
+def view(input: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike | None = None) -> Tensor:
     """Returns the same memory under another shape, or its bytes read as another dtype."""
-    if dtype is None and len(size) == 1 and not isinstance(size[0], (int, tuple, list, np.integer)):
-        dtype, size = size[0], ()
+    if dtype is None and len(sizes) == 1 and not isinstance(sizes[0], (int, tuple, list, np.integer)):
+        dtype, sizes = sizes[0], ()
     if dtype is not None:
-        if size:
+        if sizes or size is not None:
             raise ArgumentError("view() takes a shape or a dtype, not both; write `x.view(dtype).view(shape)`.")
         wanted = as_dtype(dtype)
         if wanted is None:
@@ -255,7 +260,7 @@ def view(input: Tensor, *size: Any, dtype: DTypeLike | None = None) -> Tensor:
             return detached(input)  # no gradient flows through a view of another dtype, nor through this one
         _refuse_conjugated(input, "view(dtype)")
         return make_view(input, AsDtype(input.dtype, wanted))
-    sizes = _inferred(_sizes(size), input.numel())
+    sizes = _inferred(_sizes(sizes, size), input.numel())
     return make_view(input, Reshape(sizes), "ViewBackward0")
 
 
@@ -340,9 +345,9 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
     return view(input, tuple(other.shape))
 
 
-def reshape(input: Tensor, *shape: object) -> Tensor:
+def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """Returns the elements under another shape: a view where strides allow it, else a copy."""
-    sizes = _inferred(_sizes(shape), input.numel())
+    sizes = _inferred(_sizes(sizes, shape), input.numel())
     try:
         return make_view(input, Reshape(sizes), "ViewBackward0")
     except ViewError:
@@ -382,9 +387,9 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     return view(input, (*size[:axis], *_inferred(_sizes(tuple(sizes)), size[axis]), *size[axis + 1 :]))
 
 
-def permute(input: Tensor, *dims: object) -> Tensor:
+def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """Returns the dims in another order."""
-    order = tuple(_axis(input, d) for d in _sizes(dims))
+    order = tuple(_axis(input, d) for d in _sizes(order, dims))
     if len(order) != input.ndim:
         raise ShapeMismatchError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
@@ -445,9 +450,9 @@ def squeeze(input: Tensor, dim: Sizes | None = None) -> Tensor:
     return make_view(input, Squeeze(axes))
 
 
-def expand(input: Tensor, *size: Any) -> Tensor:
+def expand(input: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
     """Returns dims of size 1 repeated, without memory; -1 leaves a dim as it is."""
-    wanted = _sizes(size)
+    wanted = _sizes(sizes, size)
     have = input._layout.size
     missing = len(wanted) - len(have)
     if missing < 0:

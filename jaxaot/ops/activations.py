@@ -202,7 +202,7 @@ def softshrink(input, lambd):
 
 
 @activation(
-    "threshold(Tensor input, float threshold, float value) -> Tensor", takes="fi", **{**EVERYWHERE, "method": False}
+    "threshold(Tensor input, float threshold, float value) -> Tensor", takes="fi", **{**EVERYWHERE, "method": False, "out": True}
 )
 def threshold(input, threshold, value):
     return jnp.where(input <= threshold, value, input).astype(input.dtype)
@@ -218,13 +218,14 @@ def glu(input, dim):
 
 
 @register_op(
-    "rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
-    random=lambda lower, upper, training: training,
+    "rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False, *, "
+    "Generator? generator=None) -> Tensor",
+    random=lambda training, **_: training,
     method=False,
     inplace=True,
     namespaces=("", "nn.functional"),
 )
-def rrelu(key, input, lower, upper, training):
+def rrelu(key, input, lower, upper, training, generator):
     if lower > upper:
         raise ArgumentError("Lower bound should be less than or equal to the upper bound")
     if not training:

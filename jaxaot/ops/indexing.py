@@ -485,15 +485,15 @@ def zero(self):
     return jnp.zeros(self.shape, self.dtype)
 
 
-@register_op("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", inplace_only=True)
-def copy(self, src, non_blocking):
-    if src is None:
-        raise TensorTypeError("copy_(): argument 'src' must be Tensor, not NoneType")
-    if not is_number(src) and broadcast_shapes(self.shape, src.shape) != self.shape:
+@register_op("copy(Tensor self, Tensor other, bool non_blocking=False) -> Tensor", inplace_only=True)
+def copy(self, other, non_blocking):
+    if other is None:
+        raise TensorTypeError("copy_(): argument 'other' must be Tensor, not NoneType")
+    if not is_number(other) and broadcast_shapes(self.shape, other.shape) != self.shape:
         raise ShapeMismatchError(
-            f"The expanded size of the tensor {list(self.shape)} must match the existing size {list(src.shape)}"
+            f"The expanded size of the tensor {list(self.shape)} must match the existing size {list(other.shape)}"
         )
-    values = strong(src, self.dtype)
+    values = strong(other, self.dtype)
     return values if jnp.shape(values) == self.shape else jnp.broadcast_to(values, self.shape)
 
 
