@@ -19,6 +19,7 @@ its rows.
 import builtins as _builtins
 import importlib as _importlib
 import os as _os
+import sys as _sys
 from collections.abc import Mapping as _Mapping
 from importlib.util import find_spec as _find_spec
 
@@ -34,6 +35,7 @@ _check_versions(_jax_itself.__version__)  # before anything that another version
 # ruff: noqa: E402
 import jaxaot.plan as _plan  # noqa: F401  the room, before the function `plan` takes its name
 from jaxaot import errors as errors
+from jaxaot._absent import Finder as _Finder
 from jaxaot._absent import missing_name as _missing_name
 from jaxaot._logs import set_up_logs as _set_up_logs
 from jaxaot._util import public_names as _public_names
@@ -158,6 +160,7 @@ functions of arrays needs no tensors, and one of tensors no profiler."""
 __version__ = _VERSION
 
 _set_up_logs(_os.environ)
+_sys.meta_path.append(_Finder)  # type: ignore[arg-type]
 
 config, get_config, set_config = _scoped, _get_config, _set_globally
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import sys
 from collections.abc import Iterable
 
-from jaxaot.errors import ArgumentError, MissingNameError
+from jaxaot.errors import ArgumentError, MissingModuleError, MissingNameError
 
 _DEVICE = (
     "Arrays live on JAX's default device, the first accelerator if there is one. `jax.devices()` lists them, "
@@ -37,7 +38,7 @@ _EXCHANGE = (
 
 HINTS = {
     "jaxaot": {
-        "cuda": _DEVICE,
+        "cuda": "Of `torch.cuda` there are `ja.autocast` and `ja.amp`. " + _DEVICE,
         "set_default_device": _DEVICE,
         "get_default_device": _DEVICE,
         "mps": _DEVICE,
@@ -219,6 +220,41 @@ def missing_name(place: str, name: str, known: Iterable[str], obj: object = None
             words += f". Did you mean: '{near[0]}'?"
     is_whole = hint is not None or "Did you mean" in words  # Python would add a name that it finds alike
     return MissingNameError(words, name=name, obj=None if is_whole else obj)
+
+
+class Finder:
+    """Stands last in `sys.meta_path`, and says of an import line of ours that fails what attribute access would say.
+
+    It finds no module. Whoever asks whether there is one, as `importlib.util.find_spec` does, is told that there is
+    none.
+    """
+
+    @staticmethod
+    def find_spec(fullname: str, path: object = None, target: object = None) -> None:
+        """Raises if an import line names what a module of ours has not, and there is something to say of that.
+
+        Raises:
+          MissingModuleError: If so.
+        """
+        if not fullname.startswith("jaxaot."):
+            return
+        place, _, name = fullname.rpartition(".")
+        steps, frame = set(), sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+            steps.add(frame.f_code.co_name)
+            frame = frame.f_back
+        if "_find_and_load" not in steps or place not in sys.modules:  # nobody imports it
+            return
+        try:
+            getattr(sys.modules[place], name)
+        except MissingNameError as error:
+            advice = str(error).partition(f"has no attribute '{name}'")[2]
+            if not advice:
+                return
+            is_from = "_handle_fromlist" in steps
+            what = f"cannot import name '{name}' from '{place}'" if is_from else f"No module named '{fullname}'"
+            # Python drops the error of a line `from jaxaot import name` that has the name of a module
+            raise MissingModuleError(what + advice, name=place if is_from else fullname) from None
 
 
 _KEYWORDS = {

@@ -90,6 +90,7 @@
     ├── SavedFileError                    a file of saved tensors that cannot be written or read
     │   └── ArchiveError                  an archive of a function that cannot be read
     ├── MissingNameError                  a name of PyTorch's that there is not here
+    ├── MissingModuleError                an import line that names what is not here
     └── UnknownSettingError, UsageError   settings and the command line
         └── NothingToCheckError           a gradcheck that is to compare nothing
 
@@ -494,6 +495,16 @@ class MissingNameError(JaxaotError, AttributeError):
         x = ja.ones(3)
         x.cuda()                                # MissingNameError
         x.to(jax.devices()[0])
+    """
+
+
+class MissingModuleError(JaxaotError, ModuleNotFoundError):
+    """An import line that names what PyTorch has and jaxaot has not.
+
+    For example:
+
+        from jaxaot.utils.data import DataLoader        # MissingModuleError
+        import grain
     """
 
 

@@ -1,5 +1,7 @@
 """Names of PyTorch's that are not there: the error says what to write, and that works."""
 
+import importlib.util
+import sys
 import traceback
 
 import jax
@@ -70,3 +72,35 @@ def test_hidden_names_are_pythons_own_errors():
     with pytest.raises(AttributeError) as caught:
         ja._softmax  # noqa: B018
     assert "Did you mean" not in str(caught.value)
+
+
+IMPORTS = {
+    "from jaxaot.utils.data import DataLoader": "No module named 'jaxaot.utils'. Of `torch.utils` there are",
+    "import jaxaot.utils.checkpoint": "`ja.checkpoint` (for `utils.checkpoint`)",
+    "from jaxaot import utils": "cannot import name 'utils' from 'jaxaot'. Of `torch.utils` there are",
+    "from jaxaot.nn.utils.rnn import pad_sequence": "Sequences are padded here",
+    "from jaxaot.cuda.amp import autocast": "`ja.autocast`",
+    "from jaxaot.nn import DataParallel": "cannot import name 'DataParallel' from 'jaxaot.nn'. Spread the batch",
+    "import jaxaot.nn.parallel": "No module named 'jaxaot.nn.parallel'. Spread the batch",
+    "from jaxaot.distributed import all_reduce": "`x.redistribute(placements=…)`",
+    "from jaxaot.compiler import reset": "write `step.clear_cache()`",
+    "from jaxaot.optim import AdmW": "Did you mean: 'AdamW'",
+    "import jaxaot.optin": "Did you mean: 'optim'",
+}
+
+
+@each(("line", "words"), list(IMPORTS.items()))
+def test_an_import_line_says_what_an_attribute_says(line, words):
+    with pytest.raises(ja.errors.MissingModuleError) as caught:
+        exec(line, {})
+    assert words in str(caught.value) and isinstance(caught.value, ModuleNotFoundError)
+
+
+def test_import_lines_of_which_nothing_is_known_are_pythons_own_errors():
+    for name in ("jaxaot.utils", "jaxaot.nn.utils.rnn", "jaxaot.nothing_like_it"):
+        assert importlib.util.find_spec(name) is None and name not in sys.modules
+    for line in ("import jaxaot.nothing_like_it", "from jaxaot import nothing_like_it", "import jaxaot.compile"):
+        with pytest.raises(ImportError) as caught:
+            exec(line, {})
+        assert type(caught.value) in (ImportError, ModuleNotFoundError)
+    exec("from jaxaot import *; from jaxaot.nn import Linear; import jaxaot.optim.lr_scheduler", {})
