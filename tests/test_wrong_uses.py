@@ -8,6 +8,7 @@ import jaxaot as ja
 from jaxaot import errors
 
 F = ja.nn.functional
+L = ja.optim.lr_scheduler
 
 
 def linear():
@@ -18,7 +19,71 @@ def two(x, *more, y, z=1):
     return x
 
 
+def sgd(**options):
+    return ja.optim.SGD(linear().parameters(), lr=0.1, **options)
+
+
+def moved(source, target):
+    """Loads the state of one optimizer, after a step, into another of the same parameter."""
+    w = ja.ones(2, requires_grad=True)
+    w.grad = ja.ones(2)
+    first, second = (getattr(ja.optim, name)([w], lr=0.1) for name in (source, target))
+    first.step()
+    second.load_state_dict(first.state_dict())
+
+
+X3 = ja.ones(4, 1, 2)
+H = ja.ones(1, 1, 3)
+
+LOSSES = {
+    "label_smoothing must be between 0.0 and 1.0. Got: 2": lambda x: F.cross_entropy(x, x, label_smoothing=2),
+    "huber_loss does not support non-positive values for delta, and 0": lambda x: F.huber_loss(x, x, delta=0),
+    "smooth_l1_loss does not support negative values for beta": lambda x: F.smooth_l1_loss(x, x, beta=-1),
+    "var has negative entry": lambda x: F.gaussian_nll_loss(x, x, -x),
+    "expected margin to be greater than 0, got -1": lambda x: ja.nn.TripletMarginLoss(margin=-1),
+    "min_val cannot be greater than max_val": lambda x: F.hardtanh(x, 3, 1),
+    "alpha cannot be 0 for CELU": lambda x: F.celu(x, alpha=0),
+    "argument 'alpha' must be a number, and 'a'": lambda x: F.elu(x, alpha="a"),
+    "argument 'label_smoothing' must be a number": lambda x: F.cross_entropy(x, x, label_smoothing="a"),
+    "size is how many channels": lambda x: F.local_response_norm(ja.ones(1, 1, 2), 0),
+}
+
 CASES = {
+    "a number as a schedule": (lambda: L.LambdaLR(sgd(), 3), r"`lr_lambda` is a function of the epoch.* and 3 was"),
+    "a list of numbers as schedules": (lambda: L.MultiplicativeLR(sgd(), [3]), r"`lr_lambda` is a function of the ep"),
+    "a schedule that returns text": (lambda: L.LambdaLR(sgd(), lambda e: "a"), r"return a factor.* returned 'a'"),
+    "a milestone": (lambda: L.MultiStepLR(sgd(), 3), r"`milestones` is a list of epochs, and 3.*`milestones=\[30, 60"),
+    "no epochs": (lambda: L.CosineAnnealingLR(sgd(), 0), r"`T_max` counts epochs, and 0 was given"),
+    "a decay as text": (lambda: L.ExponentialLR(sgd(), "a"), r"`gamma` is a number, and 'a' was given"),
+    "a metric as text": (lambda: L.ReduceLROnPlateau(sgd()).step("a"), r"the metric of the epoch, a number, and 'a'"),
+    "a number as schedules": (lambda: L.ChainedScheduler(3), r"takes a list of schedules, and 3 was given"),
+    "a kernel of nothing": (lambda: ja.nn.Conv2d(1, 1, 0)(ja.ones(1, 1, 4, 4)), r"kernel size should be greater than"),
+    "a transposed one": (lambda: ja.nn.ConvTranspose1d(1, 1, 0)(ja.ones(1, 1, 4)), r"kernel size should be greater"),
+    "no groups": (lambda: ja.nn.GroupNorm(0, 4), r"num_channels \(4\) must be divisible by num_groups \(0\)"),
+    "no features": (lambda: ja.nn.Bilinear(0, 1, 1), r"in1_features must be > 0, but got 0"),
+    "a rate of dropout as text": (lambda: ja.nn.Dropout("a"), r"has to be between 0 and 1, but got a"),
+    "a number as modules": (lambda: ja.nn.ModuleList(3), r"ModuleList takes several modules, and 3 was given"),
+    "a GRU's state as a pair": (lambda: ja.nn.GRU(2, 3)(X3, (H, H)), r"GRU: the state is one tensor, `h_0`.*tuple"),
+    "an LSTM's state as one": (lambda: ja.nn.LSTM(2, 3)(X3, H), r"LSTM: the state is a pair of tensors, `\(h_0, c_0\)`"),
+    "a cell's state as one": (lambda: ja.nn.LSTMCell(2, 3)(X3[0], H[0]), r"LSTMCell: the state is a pair of tensors"),
+    "a list to a GRU": (lambda: ja.nn.GRU(2, 3)([1.0]), r"GRU: argument 'input' must be Tensor, not list"),
+    "a number as an optimizer": (lambda: ja.amp.GradScaler().step(3), r"steps with an optimizer, and 3 was given"),
+    "a group without params": (lambda: ja.optim.SGD([{"lr": 0.1}]), r"a dict with `params`, and one of 'lr' was given"),
+    "a group of param": (lambda: sgd().add_param_group({"param": []}), r"Write `params` for 'param'"),
+    "a number as params": (lambda: sgd().add_param_group({"params": 3}), r"a list of parameters, and 3.*`\[w\]`"),
+    "a number as a state": (lambda: sgd().load_state_dict(3), r"takes what `state_dict\(\)` returned, and a int"),
+    "a state of nothing": (
+        lambda: sgd().load_state_dict({"state": {}, "param_groups": [{}]}),
+        r"Each group of a state dict.*`params`",
+    ),
+    "Adam's state in SGD": (
+        lambda: moved("Adam", "SGD"),
+        r"has no `momentum`, `dampening`, `nesterov`, and has `betas`, `eps`.*another optimizer than SGD",
+    ),
+    "SGD's state in Adam": (lambda: moved("SGD", "Adam"), r"no `betas`, `eps`, and has `momentum`.* than Adam"),
+    "Adam's state in Adamax": (lambda: moved("Adam", "Adamax"), r"keeps .*`exp_avg_sq`.* needs `exp_inf`"),
+    "a state in RMSprop": (lambda: moved("Adam", "RMSprop"), r"has no `momentum`, `alpha`.* than RMSprop"),
+    **{words: (lambda fn=fn: fn(ja.ones(2, 2)), words) for words, fn in LOSSES.items()},
     "a string as an end": (lambda: ja.arange("3"), r"argument 'end' must be Number, not str.*`ja.arange\(3\)`"),
     "a fraction as a size": (lambda: ja.nn.Linear(3.5, 4), r"found 3\.5 of type float\. Divide by `//`"),
     "a list as a tensor": (lambda: linear()([1.0, 2.0, 3.0]), r"argument 'input' must be Tensor, not list.*`ja.tensor"),
@@ -93,3 +158,12 @@ def test_the_error_says_what_to_write(name):
     wrong, words = CASES[name]
     with pytest.raises((errors.JaxaotError, FileNotFoundError), match=words):
         wrong()
+
+
+def test_states_of_optimizers_that_keep_the_same_are_taken():
+    moved("Adam", "AdamW")
+    moved("SGD", "SGD")
+    older = sgd().state_dict()
+    for name in ("maximize", "foreach", "differentiable", "fused"):
+        older["param_groups"][0].pop(name, None)
+    sgd().load_state_dict(older)

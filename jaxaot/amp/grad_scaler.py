@@ -246,6 +246,8 @@ class GradScaler:
         """
         if not self._enabled:
             return
+        if not isinstance(state_dict, dict):
+            raise ArgumentError(f"`load_state_dict` takes what `state_dict()` returned, and {state_dict!r} was given.")
         if not state_dict:
             raise ArgumentError(
                 "The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler."
@@ -266,6 +268,10 @@ class GradScaler:
 
 
 def _grads_of(optimizer: Any) -> list[Tensor]:
+    if not hasattr(optimizer, "param_groups"):
+        raise ArgumentError(
+            f"A GradScaler steps with an optimizer, and {optimizer!r} was given. Write `scaler.step(optimizer)`."
+        )
     params = [param for group in optimizer.param_groups for param in group["params"]]
     for param in params:
         if not isinstance(param, Tensor):

@@ -534,18 +534,18 @@ FORMS["5d3ff12be8d204d0c283ffa6"] = trunc_
 
 def round(input, *, decimals=0, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(decimals), ), out, None)
-    return _call(_spec, (input, ), (_static(decimals), ), None)
+        return _call_out(_spec, (input, ), (_number(decimals, 'decimals'), ), out, None)
+    return _call(_spec, (input, ), (_number(decimals, 'decimals'), ), None)
 
 
-FORMS["e6000871798dedf37199fe2a"] = round
+FORMS["813fd4dff0795d01979b02b6"] = round
 
 
 def round_(input, *, decimals=0):
-    return _call_inplace(_spec, (input, ), (_static(decimals), ), None)
+    return _call_inplace(_spec, (input, ), (_number(decimals, 'decimals'), ), None)
 
 
-FORMS["95ccdaf905f470a0444154d5"] = round_
+FORMS["660afd9e16e3026bce605f7f"] = round_
 
 
 def angle(input, *, out=None):
@@ -568,18 +568,18 @@ FORMS["ebee80c9ce264e809dc8dc68"] = frexp
 
 def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(nan), _static(posinf), _static(neginf), ), out, None)
-    return _call(_spec, (input, ), (_static(nan), _static(posinf), _static(neginf), ), None)
+        return _call_out(_spec, (input, ), (_number(nan, 'nan'), _number(posinf, 'posinf'), _number(neginf, 'neginf'), ), out, None)
+    return _call(_spec, (input, ), (_number(nan, 'nan'), _number(posinf, 'posinf'), _number(neginf, 'neginf'), ), None)
 
 
-FORMS["52e66714e6a14485fc162912"] = nan_to_num
+FORMS["35c8912d81bc2b9e6eec21ce"] = nan_to_num
 
 
 def nan_to_num_(input, nan=None, posinf=None, neginf=None):
-    return _call_inplace(_spec, (input, ), (_static(nan), _static(posinf), _static(neginf), ), None)
+    return _call_inplace(_spec, (input, ), (_number(nan, 'nan'), _number(posinf, 'posinf'), _number(neginf, 'neginf'), ), None)
 
 
-FORMS["7ea58ffc9957bbde55c9fad9"] = nan_to_num_
+FORMS["d144aba8052104cd4c62366e"] = nan_to_num_
 
 
 def add(input, other, *, alpha=1, out=None):
@@ -1084,11 +1084,11 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
-    return _call(_spec, (input, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["502691cdc6152f285f7ca7a3"] = prod
+FORMS["2305cfea1ca400f8b23409f1"] = prod
 
 
 def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -1149,11 +1149,11 @@ def hash_tensor(input, dim=(), *, keepdim=False, mode=0, out=None, axis=_same_di
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), keepdim, _static(mode), ), out, None)
-    return _call(_spec, (input, ), (_static(dim), keepdim, _static(mode), ), None)
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, _number(mode, 'mode'), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, _number(mode, 'mode'), ), None)
 
 
-FORMS["c03670a25c53e6f19d83f14b"] = hash_tensor
+FORMS["c97bbc89c612a1e3c1551bfb"] = hash_tensor
 
 
 def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -1162,11 +1162,11 @@ def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=N
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), out, None)
-    return _call(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), unbiased, keepdim, _static(correction), ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), unbiased, keepdim, _static(correction), ), None)
 
 
-FORMS["087d0deb42620d2a3e407fe6"] = var
+FORMS["ae2bb8f907275c295d6cd688"] = var
 
 
 def var_unbiased(input, unbiased, *, out=None):
@@ -1184,11 +1184,11 @@ def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=N
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), out, None)
-    return _call(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), unbiased, keepdim, _static(correction), ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), unbiased, keepdim, _static(correction), ), None)
 
 
-FORMS["1803992eb1fc2d69cad14d48"] = std
+FORMS["4d5ad892add1c52cacd8cdec"] = std
 
 
 def std_unbiased(input, unbiased, *, out=None):
@@ -1206,11 +1206,11 @@ def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None, 
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), out, None)
-    return _call(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), unbiased, keepdim, _static(correction), ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), unbiased, keepdim, _static(correction), ), None)
 
 
-FORMS["3992cbc5aa428374d2c2776a"] = var_mean
+FORMS["11b1320dc59d8890d296c7a3"] = var_mean
 
 
 def var_mean_unbiased(input, unbiased):
@@ -1226,11 +1226,11 @@ def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None, 
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), out, None)
-    return _call(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), unbiased, keepdim, _static(correction), ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), unbiased, keepdim, _static(correction), ), None)
 
 
-FORMS["9958bc0e29e2d4d5531d8a07"] = std_mean
+FORMS["ecd25ea83d5049700326485d"] = std_mean
 
 
 def std_mean_unbiased(input, unbiased):
@@ -1272,11 +1272,11 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=_same_dim, keepdim
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
 
 
-FORMS["f63f3cbd23364a9ada4c7ead"] = aminmax
+FORMS["c1721366b7f7cb0d9b98a9fe"] = aminmax
 
 
 def max(input, *, out=None):
@@ -1296,11 +1296,11 @@ def max_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, ke
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
 
 
-FORMS["240c2e65a27d897b9e7c8f8b"] = max_dim
+FORMS["bdd35dfef8f7b4acf45ea64e"] = max_dim
 
 
 def max_other(input, other, *, out=None):
@@ -1329,11 +1329,11 @@ def min_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, ke
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
 
 
-FORMS["06d759cd07dfc28cfc2aa921"] = min_dim
+FORMS["122eece398dde11691a1f466"] = min_dim
 
 
 def min_other(input, other, *, out=None):
@@ -1351,11 +1351,11 @@ def argmax(input, dim=None, keepdim=False, *, out=None, axis=_same_dim, keepdims
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
 
 
-FORMS["35b00250459dd9e59b1e2774"] = argmax
+FORMS["4634768b0cfca6cde50a44dd"] = argmax
 
 
 def argmin(input, dim=None, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -1364,11 +1364,11 @@ def argmin(input, dim=None, keepdim=False, *, out=None, axis=_same_dim, keepdims
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
 
 
-FORMS["e607709f1c48e607e66815d4"] = argmin
+FORMS["7787bdfdef6ea63c59a68bc3"] = argmin
 
 
 def all(input, dim=None, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -1412,11 +1412,11 @@ FORMS["cea979d20b9a7f828a18c5ca"] = norm
 
 def dist(input, other, p=2, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, other, ), (_static(p), ), out, None)
-    return _call(_spec, (input, other, ), (_static(p), ), None)
+        return _call_out(_spec, (input, other, ), (_number(p, 'p'), ), out, None)
+    return _call(_spec, (input, other, ), (_number(p, 'p'), ), None)
 
 
-FORMS["2c7f120f28de40144f5c92f0"] = dist
+FORMS["f16e356c2a6fa7e2911df63c"] = dist
 
 
 def renorm(input, p, dim=_required, maxnorm=_required, *, out=None, axis=_same_dim):
@@ -1427,11 +1427,11 @@ def renorm(input, p, dim=_required, maxnorm=_required, *, out=None, axis=_same_d
     if maxnorm is _required:
         raise TypeError("renorm() missing 1 required positional argument: 'maxnorm'")
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(p), _static(dim), _static(maxnorm), ), out, None)
-    return _call(_spec, (input, ), (_static(p), _static(dim), _static(maxnorm), ), None)
+        return _call_out(_spec, (input, ), (_number(p, 'p'), _number(dim, 'dim'), _number(maxnorm, 'maxnorm'), ), out, None)
+    return _call(_spec, (input, ), (_number(p, 'p'), _number(dim, 'dim'), _number(maxnorm, 'maxnorm'), ), None)
 
 
-FORMS["d59a011eee6bb9e7cac35591"] = renorm
+FORMS["fb5d0951427be3bb35371f51"] = renorm
 
 
 def renorm_(input, p, dim=_required, maxnorm=_required, *, axis=_same_dim):
@@ -1441,10 +1441,10 @@ def renorm_(input, p, dim=_required, maxnorm=_required, *, axis=_same_dim):
         raise TypeError("renorm() missing 1 required positional argument: 'dim'")
     if maxnorm is _required:
         raise TypeError("renorm() missing 1 required positional argument: 'maxnorm'")
-    return _call_inplace(_spec, (input, ), (_static(p), _static(dim), _static(maxnorm), ), None)
+    return _call_inplace(_spec, (input, ), (_number(p, 'p'), _number(dim, 'dim'), _number(maxnorm, 'maxnorm'), ), None)
 
 
-FORMS["b412a7f65cdb67583b3566c0"] = renorm_
+FORMS["be0a5780bcc7c76f8ba29022"] = renorm_
 
 
 def cumsum(input, dim=_required, *, dtype=None, out=None, axis=_same_dim):
@@ -1453,11 +1453,11 @@ def cumsum(input, dim=_required, *, dtype=None, out=None, axis=_same_dim):
     elif dim is _required:
         raise TypeError("cumsum() missing 1 required positional argument: 'dim'")
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), out, None)
-    return _call(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["18f915a2ea529f8b2e5f0364"] = cumsum
+FORMS["3f61c5c03d8e1b2591be22f0"] = cumsum
 
 
 def cumsum_(input, dim=_required, *, dtype=None, axis=_same_dim):
@@ -1465,10 +1465,10 @@ def cumsum_(input, dim=_required, *, dtype=None, axis=_same_dim):
         dim = axis
     elif dim is _required:
         raise TypeError("cumsum() missing 1 required positional argument: 'dim'")
-    return _call_inplace(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+    return _call_inplace(_spec, (input, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["871aa3f1a4eab59655c426b2"] = cumsum_
+FORMS["0076b41a8384ec31b812a1bb"] = cumsum_
 
 
 def cumprod(input, dim=_required, *, dtype=None, out=None, axis=_same_dim):
@@ -1477,11 +1477,11 @@ def cumprod(input, dim=_required, *, dtype=None, out=None, axis=_same_dim):
     elif dim is _required:
         raise TypeError("cumprod() missing 1 required positional argument: 'dim'")
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), out, None)
-    return _call(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["eaaf5094068f7db0861b0325"] = cumprod
+FORMS["8b85b52b7f08dc9493d1d379"] = cumprod
 
 
 def cumprod_(input, dim=_required, *, dtype=None, axis=_same_dim):
@@ -1489,10 +1489,10 @@ def cumprod_(input, dim=_required, *, dtype=None, axis=_same_dim):
         dim = axis
     elif dim is _required:
         raise TypeError("cumprod() missing 1 required positional argument: 'dim'")
-    return _call_inplace(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+    return _call_inplace(_spec, (input, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["09dd85fb40cffecb893fc088"] = cumprod_
+FORMS["bd61c88369a765913ba1b909"] = cumprod_
 
 
 def logcumsumexp(input, dim=_required, *, out=None, axis=_same_dim):
@@ -1501,11 +1501,11 @@ def logcumsumexp(input, dim=_required, *, out=None, axis=_same_dim):
     elif dim is _required:
         raise TypeError("logcumsumexp() missing 1 required positional argument: 'dim'")
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), ), out, None)
-    return _call(_spec, (input, ), (_static(dim), ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["448317227694e0ab1f0e56c3"] = logcumsumexp
+FORMS["4892ec9847273dfdc2e03bd8"] = logcumsumexp
 
 
 def cummax(input, dim=_required, *, out=None, axis=_same_dim):
@@ -1514,11 +1514,11 @@ def cummax(input, dim=_required, *, out=None, axis=_same_dim):
     elif dim is _required:
         raise TypeError("cummax() missing 1 required positional argument: 'dim'")
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), ), out, None)
-    return _call(_spec, (input, ), (_static(dim), ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["4d91780d0331dbca2e1ad849"] = cummax
+FORMS["3e844d9010eea7b8b62b5025"] = cummax
 
 
 def cummin(input, dim=_required, *, out=None, axis=_same_dim):
@@ -1527,44 +1527,44 @@ def cummin(input, dim=_required, *, out=None, axis=_same_dim):
     elif dim is _required:
         raise TypeError("cummin() missing 1 required positional argument: 'dim'")
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), ), out, None)
-    return _call(_spec, (input, ), (_static(dim), ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["dea69d59c7531a17e0d3fe12"] = cummin
+FORMS["2a6ae1edfb614af7e1aade90"] = cummin
 
 
 def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, prepend, append, ), (_static(n), _static(dim), ), out, None)
-    return _call(_spec, (input, prepend, append, ), (_static(n), _static(dim), ), None)
+        return _call_out(_spec, (input, prepend, append, ), (_number(n, 'n'), _number(dim, 'dim'), ), out, None)
+    return _call(_spec, (input, prepend, append, ), (_number(n, 'n'), _number(dim, 'dim'), ), None)
 
 
-FORMS["d23622a712226d740270383e"] = diff
+FORMS["fee9a29e90b11d6b462374e1"] = diff
 
 
 def trapezoid(y, x=None, *, dx=1.0, dim=-1, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (y, x, ), (_static(dx), _static(dim), ), out, None)
-    return _call(_spec, (y, x, ), (_static(dx), _static(dim), ), None)
+        return _call_out(_spec, (y, x, ), (_number(dx, 'dx'), _number(dim, 'dim'), ), out, None)
+    return _call(_spec, (y, x, ), (_number(dx, 'dx'), _number(dim, 'dim'), ), None)
 
 
-FORMS["34f6889d9a239b8b4c43bcbe"] = trapezoid
+FORMS["a93f85cdf8c2e45512246d3e"] = trapezoid
 
 
 def cumulative_trapezoid(y, x=None, *, dx=1.0, dim=-1, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (y, x, ), (_static(dx), _static(dim), ), out, None)
-    return _call(_spec, (y, x, ), (_static(dx), _static(dim), ), None)
+        return _call_out(_spec, (y, x, ), (_number(dx, 'dx'), _number(dim, 'dim'), ), out, None)
+    return _call(_spec, (y, x, ), (_number(dx, 'dx'), _number(dim, 'dim'), ), None)
 
 
-FORMS["f26e2ead3300163e6d0b17b5"] = cumulative_trapezoid
+FORMS["1dd33a20b53e7dd158ba2a09"] = cumulative_trapezoid
 
 
 def relu(input):
@@ -1589,17 +1589,17 @@ FORMS["74e032fbfc437726835f5583"] = prelu
 
 
 def celu(input, alpha=1.0):
-    return _call(_spec, (input, ), (_static(alpha), ), None)
+    return _call(_spec, (input, ), (_number(alpha, 'alpha'), ), None)
 
 
-FORMS["07f0295307a7102cf53e40bd"] = celu
+FORMS["d94f7c14751e1a38e9eec88b"] = celu
 
 
 def celu_(input, alpha=1.0):
-    return _call_inplace(_spec, (input, ), (_static(alpha), ), None)
+    return _call_inplace(_spec, (input, ), (_number(alpha, 'alpha'), ), None)
 
 
-FORMS["4392abd3fd49053c6336e18a"] = celu_
+FORMS["6b278081fffa31cdb7c55178"] = celu_
 
 
 def selu(input):
@@ -1618,154 +1618,154 @@ FORMS["09ec32e404de55b4a5497eb4"] = selu_
 
 def hardshrink(input, lambd=0.5, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(lambd), ), out, None)
-    return _call(_spec, (input, ), (_static(lambd), ), None)
+        return _call_out(_spec, (input, ), (_number(lambd, 'lambd'), ), out, None)
+    return _call(_spec, (input, ), (_number(lambd, 'lambd'), ), None)
 
 
-FORMS["4abd54624b5ebddfdfc523a4"] = hardshrink
+FORMS["1deb47a82edeba90c76414af"] = hardshrink
 
 
 def threshold(input, threshold, value, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(threshold), _static(value), ), out, None)
-    return _call(_spec, (input, ), (_static(threshold), _static(value), ), None)
+        return _call_out(_spec, (input, ), (_number(threshold, 'threshold'), _number(value, 'value'), ), out, None)
+    return _call(_spec, (input, ), (_number(threshold, 'threshold'), _number(value, 'value'), ), None)
 
 
-FORMS["c9ebf39ac30f0e406c7650d8"] = threshold
+FORMS["b637aada4ce8471b0fb2ef9c"] = threshold
 
 
 def threshold_(input, threshold, value):
-    return _call_inplace(_spec, (input, ), (_static(threshold), _static(value), ), None)
+    return _call_inplace(_spec, (input, ), (_number(threshold, 'threshold'), _number(value, 'value'), ), None)
 
 
-FORMS["d4ba5b4682f91b35b1c45ffc"] = threshold_
+FORMS["126ff121030c26664b6e2082"] = threshold_
 
 
 def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, *, generator=None, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(lower), _static(upper), training, None, ), out, generator)
-    return _call(_spec, (input, ), (_static(lower), _static(upper), training, None, ), generator)
+        return _call_out(_spec, (input, ), (_number(lower, 'lower'), _number(upper, 'upper'), training, None, ), out, generator)
+    return _call(_spec, (input, ), (_number(lower, 'lower'), _number(upper, 'upper'), training, None, ), generator)
 
 
-FORMS["339426069c1204ee97fa1611"] = rrelu
+FORMS["f579aa7744bc20213ffaf989"] = rrelu
 
 
 def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(lower), _static(upper), training, None, ), generator)
+    return _call_inplace(_spec, (input, ), (_number(lower, 'lower'), _number(upper, 'upper'), training, None, ), generator)
 
 
-FORMS["3bc726fecb5d656573a95ec2"] = rrelu_
+FORMS["34a0870f3d26d8df1057e1d9"] = rrelu_
 
 
 def softmax(input, dim=None, dtype=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), out, None)
-    return _call(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["ebc3338b2a9a763a601a1835"] = softmax
+FORMS["f06912b3399b6104a6b6a2dc"] = softmax
 
 
 def log_softmax(input, dim=None, dtype=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), out, None)
-    return _call(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["a7a1952f38e4a59bc3d47163"] = log_softmax
+FORMS["e7aef66d1a7d9a98ff9a88be"] = log_softmax
 
 
 def dropout(input, p=0.5, training=True, *, out=None, train=_same_training):
     if train is not _same_training:
         training = train
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(p), training, ), out, None)
-    return _call(_spec, (input, ), (_static(p), training, ), None)
+        return _call_out(_spec, (input, ), (_number(p, 'p'), training, ), out, None)
+    return _call(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["11a746fb87f2d1d3d5af0567"] = dropout
+FORMS["b33ab2c0d9ee168f313cddc2"] = dropout
 
 
 def dropout_(input, p=0.5, training=True, *, train=_same_training):
     if train is not _same_training:
         training = train
-    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+    return _call_inplace(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["59afa42edc8f24ef13bbb6ae"] = dropout_
+FORMS["d0310c205b64d2a9725a767c"] = dropout_
 
 
 def alpha_dropout(input, p=0.5, training=False, *, out=None, train=_same_training):
     if train is not _same_training:
         training = train
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(p), training, ), out, None)
-    return _call(_spec, (input, ), (_static(p), training, ), None)
+        return _call_out(_spec, (input, ), (_number(p, 'p'), training, ), out, None)
+    return _call(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["205b0ba80ebaa6dfbe398820"] = alpha_dropout
+FORMS["4987974ef0282ea8bd4b724f"] = alpha_dropout
 
 
 def alpha_dropout_(input, p=0.5, training=False, *, train=_same_training):
     if train is not _same_training:
         training = train
-    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+    return _call_inplace(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["1a0a5b4b5bfe46e29e2de576"] = alpha_dropout_
+FORMS["0903860897d7c612b01ff2e1"] = alpha_dropout_
 
 
 def feature_alpha_dropout(input, p=0.5, training=False, *, out=None, train=_same_training):
     if train is not _same_training:
         training = train
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(p), training, ), out, None)
-    return _call(_spec, (input, ), (_static(p), training, ), None)
+        return _call_out(_spec, (input, ), (_number(p, 'p'), training, ), out, None)
+    return _call(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["bf21ead443bf842df78a6ce0"] = feature_alpha_dropout
+FORMS["187aca6381f8d92426b7bc10"] = feature_alpha_dropout
 
 
 def feature_alpha_dropout_(input, p=0.5, training=False, *, train=_same_training):
     if train is not _same_training:
         training = train
-    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+    return _call_inplace(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["b317c36f9762bb86ef4c5504"] = feature_alpha_dropout_
+FORMS["912d476b55a65d997b4a9c61"] = feature_alpha_dropout_
 
 
 def feature_dropout(input, p=0.5, training=True, *, out=None, train=_same_training):
     if train is not _same_training:
         training = train
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(p), training, ), out, None)
-    return _call(_spec, (input, ), (_static(p), training, ), None)
+        return _call_out(_spec, (input, ), (_number(p, 'p'), training, ), out, None)
+    return _call(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["f505977763c0787184c2c08e"] = feature_dropout
+FORMS["1425629b8dedf46536acf78c"] = feature_dropout
 
 
 def feature_dropout_(input, p=0.5, training=True, *, train=_same_training):
     if train is not _same_training:
         training = train
-    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+    return _call_inplace(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["503c4e0b189052fc3a1eab3d"] = feature_dropout_
+FORMS["ba8657ebb717a102657bc65c"] = feature_dropout_
 
 
 def native_dropout(input, p, train, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(p), train, ), out, None)
-    return _call(_spec, (input, ), (_static(p), train, ), None)
+        return _call_out(_spec, (input, ), (_number(p, 'p'), train, ), out, None)
+    return _call(_spec, (input, ), (_number(p, 'p'), train, ), None)
 
 
-FORMS["d3a95911191492e5124bbd79"] = native_dropout
+FORMS["b315abe38a0da49793dca297"] = native_dropout
 
 
 def complex(real, imag, *, out=None):
@@ -1987,38 +1987,38 @@ def cross(input, other, dim=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, other, ), (_static(dim), ), out, None)
-    return _call(_spec, (input, other, ), (_static(dim), ), None)
+        return _call_out(_spec, (input, other, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (input, other, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["a888026a5ac7e1344c616a51"] = cross
+FORMS["d928b18b954cebb13652b144"] = cross
 
 
 def cdist(x1, x2, p=2.0, compute_mode=None, *, out=None):
     if out is not None:
-        return _call_out(_spec, (x1, x2, ), (_static(p), _static(compute_mode), ), out, None)
-    return _call(_spec, (x1, x2, ), (_static(p), _static(compute_mode), ), None)
+        return _call_out(_spec, (x1, x2, ), (_number(p, 'p'), _static(compute_mode), ), out, None)
+    return _call(_spec, (x1, x2, ), (_number(p, 'p'), _static(compute_mode), ), None)
 
 
-FORMS["3009ffb562a0944a9b043443"] = cdist
+FORMS["b4c696669be310138437a616"] = cdist
 
 
 def pdist(input, p=2, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(p), ), out, None)
-    return _call(_spec, (input, ), (_static(p), ), None)
+        return _call_out(_spec, (input, ), (_number(p, 'p'), ), out, None)
+    return _call(_spec, (input, ), (_number(p, 'p'), ), None)
 
 
-FORMS["5bb5cde98bbb03faf9ad83b9"] = pdist
+FORMS["b80ddb516c74ab589d062a96"] = pdist
 
 
 def cov(input, *, correction=1, fweights=None, aweights=None, out=None):
     if out is not None:
-        return _call_out(_spec, (input, fweights, aweights, ), (_static(correction), ), out, None)
-    return _call(_spec, (input, fweights, aweights, ), (_static(correction), ), None)
+        return _call_out(_spec, (input, fweights, aweights, ), (_number(correction, 'correction'), ), out, None)
+    return _call(_spec, (input, fweights, aweights, ), (_number(correction, 'correction'), ), None)
 
 
-FORMS["b64fb7af176af43c53770870"] = cov
+FORMS["94e1b60f4d5ebe4f1bf4224d"] = cov
 
 
 def corrcoef(input, *, out=None):
@@ -2032,56 +2032,56 @@ FORMS["3eaa65182352a835998a3447"] = corrcoef
 
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _static(groups), ), out, None)
-    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _static(groups), ), None)
+        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _number(groups, 'groups'), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _number(groups, 'groups'), ), None)
 
 
-FORMS["6715b8010c5518ae46b6d3e2"] = conv1d
+FORMS["2741a72f78e25b46070a010e"] = conv1d
 
 
 def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _static(groups), _static(dilation), ), out, None)
-    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _static(groups), _static(dilation), ), None)
+        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _number(groups, 'groups'), _static(dilation), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _number(groups, 'groups'), _static(dilation), ), None)
 
 
-FORMS["b1135c1e80934759ad6f877f"] = conv_transpose1d
+FORMS["44c4fc6ec0c8882db0d5b9b6"] = conv_transpose1d
 
 
 def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _static(groups), ), out, None)
-    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _static(groups), ), None)
+        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _number(groups, 'groups'), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _number(groups, 'groups'), ), None)
 
 
-FORMS["0e9a0e69660eb8818e561480"] = conv2d
+FORMS["69668583541ddffd86eb26d4"] = conv2d
 
 
 def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _static(groups), _static(dilation), ), out, None)
-    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _static(groups), _static(dilation), ), None)
+        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _number(groups, 'groups'), _static(dilation), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _number(groups, 'groups'), _static(dilation), ), None)
 
 
-FORMS["43e291fb81dbc6719f25e097"] = conv_transpose2d
+FORMS["16532d913eea9b88489616db"] = conv_transpose2d
 
 
 def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _static(groups), ), out, None)
-    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _static(groups), ), None)
+        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _number(groups, 'groups'), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _number(groups, 'groups'), ), None)
 
 
-FORMS["b504628c7113106484c88d4e"] = conv3d
+FORMS["03bdc2e1afc9987ad79b25b6"] = conv3d
 
 
 def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _static(groups), _static(dilation), ), out, None)
-    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _static(groups), _static(dilation), ), None)
+        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _number(groups, 'groups'), _static(dilation), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _number(groups, 'groups'), _static(dilation), ), None)
 
 
-FORMS["38c86a783bb4e592fa71e0d4"] = conv_transpose3d
+FORMS["aabb19cd14c3725f9e90e503"] = conv_transpose3d
 
 
 def cholesky(input, upper=False, *, out=None):
@@ -2149,11 +2149,11 @@ FORMS["ee83639c5898cf3dab3780ec"] = ormqr
 
 def lobpcg(A, k=None, B=None, X=None, n=None, iK=None, niter=None, tol=None, largest=None, method=None, tracker=None, ortho_iparams=None, ortho_fparams=None, ortho_bparams=None, *, out=None):
     if out is not None:
-        return _call_out(_spec, (A, B, X, iK, ), (_static(k), _static(n), _static(niter), _static(tol), largest, method, _static(tracker), _static(ortho_iparams), _static(ortho_fparams), _static(ortho_bparams), ), out, None)
-    return _call(_spec, (A, B, X, iK, ), (_static(k), _static(n), _static(niter), _static(tol), largest, method, _static(tracker), _static(ortho_iparams), _static(ortho_fparams), _static(ortho_bparams), ), None)
+        return _call_out(_spec, (A, B, X, iK, ), (_number(k, 'k'), _number(n, 'n'), _number(niter, 'niter'), _number(tol, 'tol'), largest, method, _static(tracker), _static(ortho_iparams), _static(ortho_fparams), _static(ortho_bparams), ), out, None)
+    return _call(_spec, (A, B, X, iK, ), (_number(k, 'k'), _number(n, 'n'), _number(niter, 'niter'), _number(tol, 'tol'), largest, method, _static(tracker), _static(ortho_iparams), _static(ortho_fparams), _static(ortho_bparams), ), None)
 
 
-FORMS["61b18e0ecfca61d349ea6475"] = lobpcg
+FORMS["15c9f2647c621b310dadda2a"] = lobpcg
 
 
 def svd(input, some=True, compute_uv=True, *, out=None):
@@ -2167,81 +2167,81 @@ FORMS["6727d3f9f4891e2ca43a35bc"] = svd
 
 def svd_lowrank(A, q=6, niter=2, M=None, *, out=None):
     if out is not None:
-        return _call_out(_spec, (A, M, ), (_static(q), _static(niter), ), out, None)
-    return _call(_spec, (A, M, ), (_static(q), _static(niter), ), None)
+        return _call_out(_spec, (A, M, ), (_number(q, 'q'), _number(niter, 'niter'), ), out, None)
+    return _call(_spec, (A, M, ), (_number(q, 'q'), _number(niter, 'niter'), ), None)
 
 
-FORMS["776d87323534152a65d42567"] = svd_lowrank
+FORMS["76bad3904b546cf30194c716"] = svd_lowrank
 
 
 def pca_lowrank(A, q=None, center=True, niter=2, *, out=None):
     if out is not None:
-        return _call_out(_spec, (A, ), (_static(q), center, _static(niter), ), out, None)
-    return _call(_spec, (A, ), (_static(q), center, _static(niter), ), None)
+        return _call_out(_spec, (A, ), (_number(q, 'q'), center, _number(niter, 'niter'), ), out, None)
+    return _call(_spec, (A, ), (_number(q, 'q'), center, _number(niter, 'niter'), ), None)
 
 
-FORMS["9a721b7e36c670248df02a05"] = pca_lowrank
+FORMS["148d643c4a16fb5a407ced44"] = pca_lowrank
 
 
 def gradient(input, *, spacing=None, dim=None, edge_order=1, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(spacing), _static(dim), _static(edge_order), ), out, None)
-    return _call(_spec, (input, ), (_static(spacing), _static(dim), _static(edge_order), ), None)
+        return _call_out(_spec, (input, ), (_static(spacing), _static(dim), _number(edge_order, 'edge_order'), ), out, None)
+    return _call(_spec, (input, ), (_static(spacing), _static(dim), _number(edge_order, 'edge_order'), ), None)
 
 
-FORMS["6de492ba90239f876e00f9e2"] = gradient
+FORMS["1804c5af5d4e5e3ac070b839"] = gradient
 
 
 def gradient_at(input, *, spacing, dim=None, edge_order=1, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, spacing, ), (_static(dim), _static(edge_order), ), out, None)
-    return _call(_spec, (input, spacing, ), (_static(dim), _static(edge_order), ), None)
+        return _call_out(_spec, (input, spacing, ), (_static(dim), _number(edge_order, 'edge_order'), ), out, None)
+    return _call(_spec, (input, spacing, ), (_static(dim), _number(edge_order, 'edge_order'), ), None)
 
 
-FORMS["c1d623b235668b39067a649d"] = gradient_at
+FORMS["b96d37c84151ceb5aba76109"] = gradient_at
 
 
 def zeros(*sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     size = _varargs(sizes) if size is None else size
     if out is not None:
-        return _call_out(_spec, (), (_static(size), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["e409f15339cefa6833e6ee13"] = zeros
+FORMS["6d57eb0b14af568c6fbaf11f"] = zeros
 
 
 def ones(*sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     size = _varargs(sizes) if size is None else size
     if out is not None:
-        return _call_out(_spec, (), (_static(size), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["7aa628bc8cb201f4224a7ce0"] = ones
+FORMS["005b4ac6346cca1c1fa568f5"] = ones
 
 
 def empty(*sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None, out=None):
     size = _varargs(sizes) if size is None else size
     if out is not None:
-        return _call_out(_spec, (), (_static(size), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad, memory_format)
+        return _call_out(_spec, (), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad, memory_format)
 
 
-FORMS["336e4cb763ec18c99885a39b"] = empty
+FORMS["11b8fad3152156206ff5c639"] = empty
 
 
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (fill_value, ), (_static(size), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (fill_value, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (fill_value, ), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (fill_value, ), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["6de03af8b76fb7544be9dcba"] = full
+FORMS["a3b6bdb200e4022455b1f767"] = full
 
 
 def zeros_like(input, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
@@ -2283,11 +2283,11 @@ FORMS["394f6681abacdf8addf390e4"] = scalar_tensor
 
 def empty_permuted(size, physical_layout, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(size), _static(physical_layout), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(size), _static(physical_layout), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(size, 'size'), _number(physical_layout, 'physical_layout'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(size, 'size'), _number(physical_layout, 'physical_layout'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["ce3e10b06c1bac8dcb1619ba"] = empty_permuted
+FORMS["7280386826967afebdf8dc37"] = empty_permuted
 
 
 def arange(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
@@ -2301,92 +2301,92 @@ FORMS["2f7289e322d126835f7c6901"] = arange
 
 def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(start), _static(end), _static(steps), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(start), _static(end), _static(steps), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_static(start), _static(end), _number(steps, 'steps'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(start), _static(end), _number(steps, 'steps'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["fe1354af5ea944f78d584595"] = linspace
+FORMS["8043c15f1df6b9f6fd717d85"] = linspace
 
 
 def linspace_between(start, end, steps, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (start, end, ), (_static(steps), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (start, end, ), (_static(steps), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (start, end, ), (_number(steps, 'steps'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (start, end, ), (_number(steps, 'steps'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["8180175a35a28a4e1f7cd24a"] = linspace_between
+FORMS["9595d565027cbb708cd2bb59"] = linspace_between
 
 
 def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(start), _static(end), _static(steps), _static(base), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(start), _static(end), _static(steps), _static(base), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_static(start), _static(end), _number(steps, 'steps'), _number(base, 'base'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(start), _static(end), _number(steps, 'steps'), _number(base, 'base'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["85a8a5c3f8788cec996c7e1d"] = logspace
+FORMS["be519fbe4453ba15d7000f7c"] = logspace
 
 
 def logspace_between(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (start, end, ), (_static(steps), _static(base), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (start, end, ), (_static(steps), _static(base), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (start, end, ), (_number(steps, 'steps'), _number(base, 'base'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (start, end, ), (_number(steps, 'steps'), _number(base, 'base'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["0abac1494c628d7f13c79a09"] = logspace_between
+FORMS["40b83157bdc79a181348337b"] = logspace_between
 
 
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(n), _static(m), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(n), _static(m), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(n, 'n'), _number(m, 'm'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(n, 'n'), _number(m, 'm'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["6f53c5fe21e24522453f2a3f"] = eye
+FORMS["0f1a52737002af4009f1f5c3"] = eye
 
 
 def tril_indices(row, col, offset=0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(row), _static(col), _static(offset), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(row), _static(col), _static(offset), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(row, 'row'), _number(col, 'col'), _number(offset, 'offset'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(row, 'row'), _number(col, 'col'), _number(offset, 'offset'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["dcd80bd4ce38134f5e200e01"] = tril_indices
+FORMS["198e7e4579a99a2dc5c9b11b"] = tril_indices
 
 
 def triu_indices(row, col, offset=0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(row), _static(col), _static(offset), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(row), _static(col), _static(offset), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(row, 'row'), _number(col, 'col'), _number(offset, 'offset'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(row, 'row'), _number(col, 'col'), _number(offset, 'offset'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["193074e1566f1e907900dd1b"] = triu_indices
+FORMS["50186e99114c58cc68990fc4"] = triu_indices
 
 
 def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode='reflect', normalized=False, onesided=None, return_complex=None, align_to_window=None, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, window, ), (_static(n_fft), _static(hop_length), _static(win_length), center, pad_mode, normalized, onesided, return_complex, align_to_window, ), out, None)
-    return _call(_spec, (input, window, ), (_static(n_fft), _static(hop_length), _static(win_length), center, pad_mode, normalized, onesided, return_complex, align_to_window, ), None)
+        return _call_out(_spec, (input, window, ), (_number(n_fft, 'n_fft'), _number(hop_length, 'hop_length'), _number(win_length, 'win_length'), center, pad_mode, normalized, onesided, return_complex, align_to_window, ), out, None)
+    return _call(_spec, (input, window, ), (_number(n_fft, 'n_fft'), _number(hop_length, 'hop_length'), _number(win_length, 'win_length'), center, pad_mode, normalized, onesided, return_complex, align_to_window, ), None)
 
 
-FORMS["6f328250301af82137e947b9"] = stft
+FORMS["3ba1f2bfbceebb358beac00f"] = stft
 
 
 def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None, return_complex=False, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, window, ), (_static(n_fft), _static(hop_length), _static(win_length), center, normalized, onesided, _static(length), return_complex, ), out, None)
-    return _call(_spec, (input, window, ), (_static(n_fft), _static(hop_length), _static(win_length), center, normalized, onesided, _static(length), return_complex, ), None)
+        return _call_out(_spec, (input, window, ), (_number(n_fft, 'n_fft'), _number(hop_length, 'hop_length'), _number(win_length, 'win_length'), center, normalized, onesided, _number(length, 'length'), return_complex, ), out, None)
+    return _call(_spec, (input, window, ), (_number(n_fft, 'n_fft'), _number(hop_length, 'hop_length'), _number(win_length, 'win_length'), center, normalized, onesided, _number(length, 'length'), return_complex, ), None)
 
 
-FORMS["920d18d389b78d897f426832"] = istft
+FORMS["a62dec3a8c232cb566a00a50"] = istft
 
 
 def histc(input, bins=100, min=0, max=0, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(bins), _static(min), _static(max), ), out, None)
-    return _call(_spec, (input, ), (_static(bins), _static(min), _static(max), ), None)
+        return _call_out(_spec, (input, ), (_number(bins, 'bins'), _static(min), _static(max), ), out, None)
+    return _call(_spec, (input, ), (_number(bins, 'bins'), _static(min), _static(max), ), None)
 
 
-FORMS["d5b57c7d88a72caf4eb33464"] = histc
+FORMS["0ee42ec6fc14908a334b2195"] = histc
 
 
 def histogram(input, bins, *, weight=None, density=False, out=None):
@@ -2400,11 +2400,11 @@ FORMS["6e5f410e5e37c8114c8d6d26"] = histogram
 
 def histogram_uniform(input, bins=100, *, range=None, weight=None, density=False, out=None):
     if out is not None:
-        return _call_out(_spec, (input, weight, ), (_static(bins), _static(range), density, ), out, None)
-    return _call(_spec, (input, weight, ), (_static(bins), _static(range), density, ), None)
+        return _call_out(_spec, (input, weight, ), (_number(bins, 'bins'), _static(range), density, ), out, None)
+    return _call(_spec, (input, weight, ), (_number(bins, 'bins'), _static(range), density, ), None)
 
 
-FORMS["841420c550cd61542efea85f"] = histogram_uniform
+FORMS["d447c29093ec8011f34831df"] = histogram_uniform
 
 
 def histogramdd(input, bins, *, weight=None, density=False, out=None):
@@ -2433,22 +2433,22 @@ def gather(input, dim=_required, index=_required, *, sparse_grad=False, out=None
     if index is _required:
         raise TypeError("gather() missing 1 required positional argument: 'index'")
     if out is not None:
-        return _call_out(_spec, (input, index, ), (_static(dim), sparse_grad, ), out, None)
-    return _call(_spec, (input, index, ), (_static(dim), sparse_grad, ), None)
+        return _call_out(_spec, (input, index, ), (_number(dim, 'dim'), sparse_grad, ), out, None)
+    return _call(_spec, (input, index, ), (_number(dim, 'dim'), sparse_grad, ), None)
 
 
-FORMS["35c4e381cdce1a211c2ba7ba"] = gather
+FORMS["1277daa94daaedf4e417ccab"] = gather
 
 
 def take_along_dim(input, indices, dim=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, indices, ), (_static(dim), ), out, None)
-    return _call(_spec, (input, indices, ), (_static(dim), ), None)
+        return _call_out(_spec, (input, indices, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (input, indices, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["fb10f48c7d4066e257412cd9"] = take_along_dim
+FORMS["7598ae79efd2bf8d35a05c60"] = take_along_dim
 
 
 def take(input, index, *, out=None):
@@ -2468,20 +2468,20 @@ def index_select(input, dim=_required, index=_required, *, out=None, axis=_same_
     if index is _required:
         raise TypeError("index_select() missing 1 required positional argument: 'index'")
     if out is not None:
-        return _call_out(_spec, (input, index, ), (_static(dim), ), out, None)
-    return _call(_spec, (input, index, ), (_static(dim), ), None)
+        return _call_out(_spec, (input, index, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (input, index, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["27639ce4763fc239764b088d"] = index_select
+FORMS["7b4cd3ee2b23155b94b0e7e5"] = index_select
 
 
 def nonzero_static(input, *, size, fill_value=-1, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(size), _static(fill_value), ), out, None)
-    return _call(_spec, (input, ), (_static(size), _static(fill_value), ), None)
+        return _call_out(_spec, (input, ), (_number(size, 'size'), _number(fill_value, 'fill_value'), ), out, None)
+    return _call(_spec, (input, ), (_number(size, 'size'), _number(fill_value, 'fill_value'), ), None)
 
 
-FORMS["88c703e26b61b0bdedac2cd6"] = nonzero_static
+FORMS["94a7d812900bcbc9bafde0b4"] = nonzero_static
 
 
 def unravel_index(indices, shape, *, out=None):
@@ -2503,11 +2503,11 @@ def scatter(input, dim=_required, index=_required, src=_required, *, reduce=None
     if src is _required:
         raise TypeError("scatter() missing 1 required positional argument: 'src'")
     if out is not None:
-        return _call_out(_spec, (input, index, src, ), (_static(dim), reduce, ), out, None)
-    return _call(_spec, (input, index, src, ), (_static(dim), reduce, ), None)
+        return _call_out(_spec, (input, index, src, ), (_number(dim, 'dim'), reduce, ), out, None)
+    return _call(_spec, (input, index, src, ), (_number(dim, 'dim'), reduce, ), None)
 
 
-FORMS["fcdfa4253c54d2fbd432f041"] = scatter
+FORMS["b3e065745709a0e2d37d8082"] = scatter
 
 
 def scatter_value(input, dim=_required, index=_required, value=_required, *, reduce=None, out=None, axis=_same_dim):
@@ -2520,11 +2520,11 @@ def scatter_value(input, dim=_required, index=_required, value=_required, *, red
     if value is _required:
         raise TypeError("scatter() missing 1 required positional argument: 'value'")
     if out is not None:
-        return _call_out(_spec, (input, index, value, ), (_static(dim), reduce, ), out, None)
-    return _call(_spec, (input, index, value, ), (_static(dim), reduce, ), None)
+        return _call_out(_spec, (input, index, value, ), (_number(dim, 'dim'), reduce, ), out, None)
+    return _call(_spec, (input, index, value, ), (_number(dim, 'dim'), reduce, ), None)
 
 
-FORMS["ad029edfe18d8254fcc31fbe"] = scatter_value
+FORMS["a5fbb43e60a33f0231414242"] = scatter_value
 
 
 def scatter_(input, dim=_required, index=_required, src=_required, *, reduce=None, axis=_same_dim):
@@ -2536,10 +2536,10 @@ def scatter_(input, dim=_required, index=_required, src=_required, *, reduce=Non
         raise TypeError("scatter() missing 1 required positional argument: 'index'")
     if src is _required:
         raise TypeError("scatter() missing 1 required positional argument: 'src'")
-    return _call_inplace(_spec, (input, index, src, ), (_static(dim), reduce, ), None)
+    return _call_inplace(_spec, (input, index, src, ), (_number(dim, 'dim'), reduce, ), None)
 
 
-FORMS["bcb2df5934f642488d9cda3a"] = scatter_
+FORMS["f20708dc191d6a0ac779d5bb"] = scatter_
 
 
 def scatter_value_(input, dim=_required, index=_required, value=_required, *, reduce=None, axis=_same_dim):
@@ -2551,10 +2551,10 @@ def scatter_value_(input, dim=_required, index=_required, value=_required, *, re
         raise TypeError("scatter() missing 1 required positional argument: 'index'")
     if value is _required:
         raise TypeError("scatter() missing 1 required positional argument: 'value'")
-    return _call_inplace(_spec, (input, index, value, ), (_static(dim), reduce, ), None)
+    return _call_inplace(_spec, (input, index, value, ), (_number(dim, 'dim'), reduce, ), None)
 
 
-FORMS["4212e3d09df0ad28a765efd2"] = scatter_value_
+FORMS["5508b23e8d83300ea3c5aad2"] = scatter_value_
 
 
 def scatter_add(input, dim=_required, index=_required, src=_required, *, out=None, axis=_same_dim):
@@ -2567,11 +2567,11 @@ def scatter_add(input, dim=_required, index=_required, src=_required, *, out=Non
     if src is _required:
         raise TypeError("scatter_add() missing 1 required positional argument: 'src'")
     if out is not None:
-        return _call_out(_spec, (input, index, src, ), (_static(dim), ), out, None)
-    return _call(_spec, (input, index, src, ), (_static(dim), ), None)
+        return _call_out(_spec, (input, index, src, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (input, index, src, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["6410954330116bf8ff97afa7"] = scatter_add
+FORMS["ff72a717c006e33e0a4a1e6b"] = scatter_add
 
 
 def scatter_add_(input, dim=_required, index=_required, src=_required, *, axis=_same_dim):
@@ -2583,10 +2583,10 @@ def scatter_add_(input, dim=_required, index=_required, src=_required, *, axis=_
         raise TypeError("scatter_add() missing 1 required positional argument: 'index'")
     if src is _required:
         raise TypeError("scatter_add() missing 1 required positional argument: 'src'")
-    return _call_inplace(_spec, (input, index, src, ), (_static(dim), ), None)
+    return _call_inplace(_spec, (input, index, src, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["039ea5e598a4173ce77e8e46"] = scatter_add_
+FORMS["f06c2f521546ffe4b70857e2"] = scatter_add_
 
 
 def scatter_reduce(input, dim=_required, index=_required, src=_required, reduce=_required, *, include_self=True, out=None, axis=_same_dim):
@@ -2601,11 +2601,11 @@ def scatter_reduce(input, dim=_required, index=_required, src=_required, reduce=
     if reduce is _required:
         raise TypeError("scatter_reduce() missing 1 required positional argument: 'reduce'")
     if out is not None:
-        return _call_out(_spec, (input, index, src, ), (_static(dim), reduce, include_self, ), out, None)
-    return _call(_spec, (input, index, src, ), (_static(dim), reduce, include_self, ), None)
+        return _call_out(_spec, (input, index, src, ), (_number(dim, 'dim'), reduce, include_self, ), out, None)
+    return _call(_spec, (input, index, src, ), (_number(dim, 'dim'), reduce, include_self, ), None)
 
 
-FORMS["dbb7e22a7aad189da12579e8"] = scatter_reduce
+FORMS["ca4e7caeb993ee8f46662a3b"] = scatter_reduce
 
 
 def scatter_reduce_(input, dim=_required, index=_required, src=_required, reduce=_required, *, include_self=True, axis=_same_dim):
@@ -2619,10 +2619,10 @@ def scatter_reduce_(input, dim=_required, index=_required, src=_required, reduce
         raise TypeError("scatter_reduce() missing 1 required positional argument: 'src'")
     if reduce is _required:
         raise TypeError("scatter_reduce() missing 1 required positional argument: 'reduce'")
-    return _call_inplace(_spec, (input, index, src, ), (_static(dim), reduce, include_self, ), None)
+    return _call_inplace(_spec, (input, index, src, ), (_number(dim, 'dim'), reduce, include_self, ), None)
 
 
-FORMS["ce2954100bb855750b665b9b"] = scatter_reduce_
+FORMS["321cf449be1d3664b00b8cd8"] = scatter_reduce_
 
 
 def index_add(input, dim=_required, index=_required, source=_required, *, alpha=1, out=None, axis=_same_dim):
@@ -2635,11 +2635,11 @@ def index_add(input, dim=_required, index=_required, source=_required, *, alpha=
     if source is _required:
         raise TypeError("index_add() missing 1 required positional argument: 'source'")
     if out is not None:
-        return _call_out(_spec, (input, index, source, alpha, ), (_static(dim), ), out, None)
-    return _call(_spec, (input, index, source, alpha, ), (_static(dim), ), None)
+        return _call_out(_spec, (input, index, source, alpha, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (input, index, source, alpha, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["7374602abd597b0bf988b1d8"] = index_add
+FORMS["544d942023bae1fc009aa0c5"] = index_add
 
 
 def index_add_(input, dim=_required, index=_required, source=_required, *, alpha=1, axis=_same_dim):
@@ -2651,10 +2651,10 @@ def index_add_(input, dim=_required, index=_required, source=_required, *, alpha
         raise TypeError("index_add() missing 1 required positional argument: 'index'")
     if source is _required:
         raise TypeError("index_add() missing 1 required positional argument: 'source'")
-    return _call_inplace(_spec, (input, index, source, alpha, ), (_static(dim), ), None)
+    return _call_inplace(_spec, (input, index, source, alpha, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["e1ace02680771624c7644e2a"] = index_add_
+FORMS["f315f812d760a4c52257b9fe"] = index_add_
 
 
 def index_copy(input, dim=_required, index=_required, source=_required, *, out=None, axis=_same_dim):
@@ -2667,11 +2667,11 @@ def index_copy(input, dim=_required, index=_required, source=_required, *, out=N
     if source is _required:
         raise TypeError("index_copy() missing 1 required positional argument: 'source'")
     if out is not None:
-        return _call_out(_spec, (input, index, source, ), (_static(dim), ), out, None)
-    return _call(_spec, (input, index, source, ), (_static(dim), ), None)
+        return _call_out(_spec, (input, index, source, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (input, index, source, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["928eeb63eae25b168949d4d0"] = index_copy
+FORMS["2cbc36361785d02b57e5f1d2"] = index_copy
 
 
 def index_copy_(input, dim=_required, index=_required, source=_required, *, axis=_same_dim):
@@ -2683,10 +2683,10 @@ def index_copy_(input, dim=_required, index=_required, source=_required, *, axis
         raise TypeError("index_copy() missing 1 required positional argument: 'index'")
     if source is _required:
         raise TypeError("index_copy() missing 1 required positional argument: 'source'")
-    return _call_inplace(_spec, (input, index, source, ), (_static(dim), ), None)
+    return _call_inplace(_spec, (input, index, source, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["c4bd4a2e8667985eaae38721"] = index_copy_
+FORMS["fe0b91a87086646925892340"] = index_copy_
 
 
 def index_fill(input, dim=_required, index=_required, value=_required, *, out=None, axis=_same_dim):
@@ -2699,11 +2699,11 @@ def index_fill(input, dim=_required, index=_required, value=_required, *, out=No
     if value is _required:
         raise TypeError("index_fill() missing 1 required positional argument: 'value'")
     if out is not None:
-        return _call_out(_spec, (input, index, value, ), (_static(dim), ), out, None)
-    return _call(_spec, (input, index, value, ), (_static(dim), ), None)
+        return _call_out(_spec, (input, index, value, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (input, index, value, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["16526147d7c400df9ac13e71"] = index_fill
+FORMS["df41530ecaee33ddb069dabe"] = index_fill
 
 
 def index_fill_(input, dim=_required, index=_required, value=_required, *, axis=_same_dim):
@@ -2715,10 +2715,10 @@ def index_fill_(input, dim=_required, index=_required, value=_required, *, axis=
         raise TypeError("index_fill() missing 1 required positional argument: 'index'")
     if value is _required:
         raise TypeError("index_fill() missing 1 required positional argument: 'value'")
-    return _call_inplace(_spec, (input, index, value, ), (_static(dim), ), None)
+    return _call_inplace(_spec, (input, index, value, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["36c417103a91a3fa9c26dd56"] = index_fill_
+FORMS["6262995a4858f37022fb3768"] = index_fill_
 
 
 def index_reduce(input, dim=_required, index=_required, source=_required, reduce=_required, *, include_self=True, out=None, axis=_same_dim):
@@ -2733,11 +2733,11 @@ def index_reduce(input, dim=_required, index=_required, source=_required, reduce
     if reduce is _required:
         raise TypeError("index_reduce() missing 1 required positional argument: 'reduce'")
     if out is not None:
-        return _call_out(_spec, (input, index, source, ), (_static(dim), reduce, include_self, ), out, None)
-    return _call(_spec, (input, index, source, ), (_static(dim), reduce, include_self, ), None)
+        return _call_out(_spec, (input, index, source, ), (_number(dim, 'dim'), reduce, include_self, ), out, None)
+    return _call(_spec, (input, index, source, ), (_number(dim, 'dim'), reduce, include_self, ), None)
 
 
-FORMS["fe62c0b48ec400eedcdb5852"] = index_reduce
+FORMS["0d61d85eb5a1a30dab55f989"] = index_reduce
 
 
 def index_reduce_(input, dim=_required, index=_required, source=_required, reduce=_required, *, include_self=True, axis=_same_dim):
@@ -2751,10 +2751,10 @@ def index_reduce_(input, dim=_required, index=_required, source=_required, reduc
         raise TypeError("index_reduce() missing 1 required positional argument: 'source'")
     if reduce is _required:
         raise TypeError("index_reduce() missing 1 required positional argument: 'reduce'")
-    return _call_inplace(_spec, (input, index, source, ), (_static(dim), reduce, include_self, ), None)
+    return _call_inplace(_spec, (input, index, source, ), (_number(dim, 'dim'), reduce, include_self, ), None)
 
 
-FORMS["f8f29f620972dcafdfecde77"] = index_reduce_
+FORMS["e984779b688e1bef427d2e7b"] = index_reduce_
 
 
 def index_put(input, indices, values, accumulate=False, *, out=None):
@@ -2797,31 +2797,31 @@ def select_scatter(input, src, dim=_required, index=_required, *, out=None, axis
     if index is _required:
         raise TypeError("select_scatter() missing 1 required positional argument: 'index'")
     if out is not None:
-        return _call_out(_spec, (input, src, ), (_static(dim), _static(index), ), out, None)
-    return _call(_spec, (input, src, ), (_static(dim), _static(index), ), None)
+        return _call_out(_spec, (input, src, ), (_number(dim, 'dim'), _number(index, 'index'), ), out, None)
+    return _call(_spec, (input, src, ), (_number(dim, 'dim'), _number(index, 'index'), ), None)
 
 
-FORMS["96fae1f27450c0f4ff0c0580"] = select_scatter
+FORMS["c1373af4a54d825c0d1a7056"] = select_scatter
 
 
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, src, ), (_static(dim), _static(start), _static(end), _static(step), ), out, None)
-    return _call(_spec, (input, src, ), (_static(dim), _static(start), _static(end), _static(step), ), None)
+        return _call_out(_spec, (input, src, ), (_number(dim, 'dim'), _number(start, 'start'), _number(end, 'end'), _number(step, 'step'), ), out, None)
+    return _call(_spec, (input, src, ), (_number(dim, 'dim'), _number(start, 'start'), _number(end, 'end'), _number(step, 'step'), ), None)
 
 
-FORMS["274d3495862f4309109f6870"] = slice_scatter
+FORMS["1d60707389b5a6f4d5d5e14d"] = slice_scatter
 
 
 def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, src, ), (_static(offset), _static(dim1), _static(dim2), ), out, None)
-    return _call(_spec, (input, src, ), (_static(offset), _static(dim1), _static(dim2), ), None)
+        return _call_out(_spec, (input, src, ), (_number(offset, 'offset'), _number(dim1, 'dim1'), _number(dim2, 'dim2'), ), out, None)
+    return _call(_spec, (input, src, ), (_number(offset, 'offset'), _number(dim1, 'dim1'), _number(dim2, 'dim2'), ), None)
 
 
-FORMS["878be99937f3b476d921ece8"] = diagonal_scatter
+FORMS["23b51346fef9a4666dfd29d5"] = diagonal_scatter
 
 
 def fill(input, value, *, out=None):
@@ -2844,22 +2844,22 @@ def cat(tensors, dim=0, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (tensors, ), (_static(dim), ), out, None)
-    return _call(_spec, (tensors, ), (_static(dim), ), None)
+        return _call_out(_spec, (tensors, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (tensors, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["ed9bd847f82d22225ea0e121"] = cat
+FORMS["0b9c3e58896aff0bd2a1518e"] = cat
 
 
 def stack(tensors, dim=0, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (tensors, ), (_static(dim), ), out, None)
-    return _call(_spec, (tensors, ), (_static(dim), ), None)
+        return _call_out(_spec, (tensors, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (tensors, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["831876db09cdc53e7e274ba4"] = stack
+FORMS["0d2991211c8dcaf2abf21c06"] = stack
 
 
 def hstack(tensors, *, out=None):
@@ -2918,47 +2918,47 @@ FORMS["41be7ba4225b290c20634e6e"] = cartesian_prod
 
 def combinations(input, r=2, with_replacement=False, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(r), with_replacement, ), out, None)
-    return _call(_spec, (input, ), (_static(r), with_replacement, ), None)
+        return _call_out(_spec, (input, ), (_number(r, 'r'), with_replacement, ), out, None)
+    return _call(_spec, (input, ), (_number(r, 'r'), with_replacement, ), None)
 
 
-FORMS["1e891b8c7b0ce5fb50dacc91"] = combinations
+FORMS["037adfd6ec24cef925d8d2e2"] = combinations
 
 
 def repeat(input, repeats, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(repeats), ), out, None)
-    return _call(_spec, (input, ), (_static(repeats), ), None)
+        return _call_out(_spec, (input, ), (_number(repeats, 'repeats'), ), out, None)
+    return _call(_spec, (input, ), (_number(repeats, 'repeats'), ), None)
 
 
-FORMS["6c7108362fea17ccf0b8c75a"] = repeat
+FORMS["a986481f5ee9ce68ff0f6d42"] = repeat
 
 
 def tile(input, dims, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dims), ), out, None)
-    return _call(_spec, (input, ), (_static(dims), ), None)
+        return _call_out(_spec, (input, ), (_number(dims, 'dims'), ), out, None)
+    return _call(_spec, (input, ), (_number(dims, 'dims'), ), None)
 
 
-FORMS["8baf1b2f4b18e4f23b6ce09d"] = tile
+FORMS["0e84f88d262935896ef2139b"] = tile
 
 
 def roll(input, shifts, dims=(), *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(shifts), _static(dims), ), out, None)
-    return _call(_spec, (input, ), (_static(shifts), _static(dims), ), None)
+        return _call_out(_spec, (input, ), (_number(shifts, 'shifts'), _number(dims, 'dims'), ), out, None)
+    return _call(_spec, (input, ), (_number(shifts, 'shifts'), _number(dims, 'dims'), ), None)
 
 
-FORMS["3f839f0ed8cf67e7ce473243"] = roll
+FORMS["1b680d456832956abf6f09f9"] = roll
 
 
 def flip(input, dims, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dims), ), out, None)
-    return _call(_spec, (input, ), (_static(dims), ), None)
+        return _call_out(_spec, (input, ), (_number(dims, 'dims'), ), out, None)
+    return _call(_spec, (input, ), (_number(dims, 'dims'), ), None)
 
 
-FORMS["fd2da6c92150de4af904487b"] = flip
+FORMS["6278eadf3f5002a9da6fd026"] = flip
 
 
 def fliplr(input, *, out=None):
@@ -2981,79 +2981,79 @@ FORMS["2ecc5d33a12b2806b6ae5572"] = flipud
 
 def rot90(input, k=1, dims=(0, 1), *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(k), _static(dims), ), out, None)
-    return _call(_spec, (input, ), (_static(k), _static(dims), ), None)
+        return _call_out(_spec, (input, ), (_number(k, 'k'), _number(dims, 'dims'), ), out, None)
+    return _call(_spec, (input, ), (_number(k, 'k'), _number(dims, 'dims'), ), None)
 
 
-FORMS["0e0acee0a9bc4c84a6b1b093"] = rot90
+FORMS["d37411048c3914c54a302fd2"] = rot90
 
 
 def tril(input, diagonal=0, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(diagonal), ), out, None)
-    return _call(_spec, (input, ), (_static(diagonal), ), None)
+        return _call_out(_spec, (input, ), (_number(diagonal, 'diagonal'), ), out, None)
+    return _call(_spec, (input, ), (_number(diagonal, 'diagonal'), ), None)
 
 
-FORMS["4817b81f36b217138e073c17"] = tril
+FORMS["47443bc4385374a50fc322b7"] = tril
 
 
 def tril_(input, diagonal=0):
-    return _call_inplace(_spec, (input, ), (_static(diagonal), ), None)
+    return _call_inplace(_spec, (input, ), (_number(diagonal, 'diagonal'), ), None)
 
 
-FORMS["9265f5751ac400d7830ac235"] = tril_
+FORMS["315abbaf5e6bab596cc46f65"] = tril_
 
 
 def triu(input, diagonal=0, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(diagonal), ), out, None)
-    return _call(_spec, (input, ), (_static(diagonal), ), None)
+        return _call_out(_spec, (input, ), (_number(diagonal, 'diagonal'), ), out, None)
+    return _call(_spec, (input, ), (_number(diagonal, 'diagonal'), ), None)
 
 
-FORMS["e2e3276e579fb9b53f50df18"] = triu
+FORMS["40259698ad2964cd215d7d19"] = triu
 
 
 def triu_(input, diagonal=0):
-    return _call_inplace(_spec, (input, ), (_static(diagonal), ), None)
+    return _call_inplace(_spec, (input, ), (_number(diagonal, 'diagonal'), ), None)
 
 
-FORMS["f83251518556f14b1c68d638"] = triu_
+FORMS["87e0cdc5eb37665d466f4108"] = triu_
 
 
 def diag(input, diagonal=0, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(diagonal), ), out, None)
-    return _call(_spec, (input, ), (_static(diagonal), ), None)
+        return _call_out(_spec, (input, ), (_number(diagonal, 'diagonal'), ), out, None)
+    return _call(_spec, (input, ), (_number(diagonal, 'diagonal'), ), None)
 
 
-FORMS["d87f2a01c6e37ed513ab7c04"] = diag
+FORMS["573560f93f9fa620d15462cd"] = diag
 
 
 def diag_embed(input, offset=0, dim1=-2, dim2=-1, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(offset), _static(dim1), _static(dim2), ), out, None)
-    return _call(_spec, (input, ), (_static(offset), _static(dim1), _static(dim2), ), None)
+        return _call_out(_spec, (input, ), (_number(offset, 'offset'), _number(dim1, 'dim1'), _number(dim2, 'dim2'), ), out, None)
+    return _call(_spec, (input, ), (_number(offset, 'offset'), _number(dim1, 'dim1'), _number(dim2, 'dim2'), ), None)
 
 
-FORMS["eeb3e02a6b65de23ce0db7b0"] = diag_embed
+FORMS["ef209793080219f5b34c8144"] = diag_embed
 
 
 def diagflat(input, offset=0, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(offset), ), out, None)
-    return _call(_spec, (input, ), (_static(offset), ), None)
+        return _call_out(_spec, (input, ), (_number(offset, 'offset'), ), out, None)
+    return _call(_spec, (input, ), (_number(offset, 'offset'), ), None)
 
 
-FORMS["fd2a04f6ab7856948df5846c"] = diagflat
+FORMS["19730f8eca6933dfdfbe4cfe"] = diagflat
 
 
 def vander(x, N=None, increasing=False, *, out=None):
     if out is not None:
-        return _call_out(_spec, (x, ), (_static(N), increasing, ), out, None)
-    return _call(_spec, (x, ), (_static(N), increasing, ), None)
+        return _call_out(_spec, (x, ), (_number(N, 'N'), increasing, ), out, None)
+    return _call(_spec, (x, ), (_number(N, 'N'), increasing, ), None)
 
 
-FORMS["d0e76c168893e267bc0afba6"] = vander
+FORMS["5f2da0f3877d59aadc115390"] = vander
 
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, *, out=None):
@@ -3085,87 +3085,87 @@ FORMS["f4c228206e37541c47e15f75"] = max_pool3d
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, weight, bias, ), (_static(normalized_shape), _static(eps), ), out, None)
-    return _call(_spec, (input, weight, bias, ), (_static(normalized_shape), _static(eps), ), None)
+        return _call_out(_spec, (input, weight, bias, ), (_number(normalized_shape, 'normalized_shape'), _number(eps, 'eps'), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_number(normalized_shape, 'normalized_shape'), _number(eps, 'eps'), ), None)
 
 
-FORMS["a1c387e783c2f5eb66a6d591"] = layer_norm
+FORMS["bf31e3a117526e2de9fcf2d4"] = layer_norm
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, weight, ), (_static(normalized_shape), _static(eps), ), out, None)
-    return _call(_spec, (input, weight, ), (_static(normalized_shape), _static(eps), ), None)
+        return _call_out(_spec, (input, weight, ), (_number(normalized_shape, 'normalized_shape'), _number(eps, 'eps'), ), out, None)
+    return _call(_spec, (input, weight, ), (_number(normalized_shape, 'normalized_shape'), _number(eps, 'eps'), ), None)
 
 
-FORMS["013d72d6c5f822335c597848"] = rms_norm
+FORMS["4d2bde9c3b888fdd005b34ea"] = rms_norm
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, weight, bias, ), (_static(num_groups), _static(eps), ), out, None)
-    return _call(_spec, (input, weight, bias, ), (_static(num_groups), _static(eps), ), None)
+        return _call_out(_spec, (input, weight, bias, ), (_number(num_groups, 'num_groups'), _number(eps, 'eps'), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_number(num_groups, 'num_groups'), _number(eps, 'eps'), ), None)
 
 
-FORMS["aa4abe4ab6f26cefd30bac12"] = group_norm
+FORMS["d57b1eba517693a4cee18c09"] = group_norm
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-08, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (x1, x2, ), (_static(dim), _static(eps), ), out, None)
-    return _call(_spec, (x1, x2, ), (_static(dim), _static(eps), ), None)
+        return _call_out(_spec, (x1, x2, ), (_number(dim, 'dim'), _number(eps, 'eps'), ), out, None)
+    return _call(_spec, (x1, x2, ), (_number(dim, 'dim'), _number(eps, 'eps'), ), None)
 
 
-FORMS["32d8766afd58e51cb7fd3df2"] = cosine_similarity
+FORMS["676403eea1124531e57e45b5"] = cosine_similarity
 
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False, *, out=None, keepdims=_same_keepdim):
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (x1, x2, ), (_static(p), _static(eps), keepdim, ), out, None)
-    return _call(_spec, (x1, x2, ), (_static(p), _static(eps), keepdim, ), None)
+        return _call_out(_spec, (x1, x2, ), (_number(p, 'p'), _number(eps, 'eps'), keepdim, ), out, None)
+    return _call(_spec, (x1, x2, ), (_number(p, 'p'), _number(eps, 'eps'), keepdim, ), None)
 
 
-FORMS["fb2564ea14f0b66aa9a13b36"] = pairwise_distance
+FORMS["cfcabd3238938e608aa24ee5"] = pairwise_distance
 
 
 def native_layer_norm(input, normalized_shape, weight, bias, eps, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, weight, bias, ), (_static(normalized_shape), _static(eps), ), out, None)
-    return _call(_spec, (input, weight, bias, ), (_static(normalized_shape), _static(eps), ), None)
+        return _call_out(_spec, (input, weight, bias, ), (_number(normalized_shape, 'normalized_shape'), _number(eps, 'eps'), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_number(normalized_shape, 'normalized_shape'), _number(eps, 'eps'), ), None)
 
 
-FORMS["a6fc4377829e493b47604571"] = native_layer_norm
+FORMS["b04af33da0f1ec12e9ee6baf"] = native_layer_norm
 
 
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, weight, bias, ), (_static(N), _static(C), _static(HxW), _static(group), _static(eps), ), out, None)
-    return _call(_spec, (input, weight, bias, ), (_static(N), _static(C), _static(HxW), _static(group), _static(eps), ), None)
+        return _call_out(_spec, (input, weight, bias, ), (_number(N, 'N'), _number(C, 'C'), _number(HxW, 'HxW'), _number(group, 'group'), _number(eps, 'eps'), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_number(N, 'N'), _number(C, 'C'), _number(HxW, 'HxW'), _number(group, 'group'), _number(eps, 'eps'), ), None)
 
 
-FORMS["53b311f467de5aabaeb61027"] = native_group_norm
+FORMS["262c080475c6fd9a9b71be4d"] = native_group_norm
 
 
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, weight, bias, running_mean, running_var, ), (training, _static(momentum), _static(eps), ), out, None)
-    return _call(_spec, (input, weight, bias, running_mean, running_var, ), (training, _static(momentum), _static(eps), ), None)
+        return _call_out(_spec, (input, weight, bias, running_mean, running_var, ), (training, _number(momentum, 'momentum'), _number(eps, 'eps'), ), out, None)
+    return _call(_spec, (input, weight, bias, running_mean, running_var, ), (training, _number(momentum, 'momentum'), _number(eps, 'eps'), ), None)
 
 
-FORMS["eec212b5634a93a18e3c84a9"] = native_batch_norm
+FORMS["3dd8524334e09015eaa80ea3"] = native_batch_norm
 
 
 def native_dropout_backward(grad_output, mask, scale, *, out=None):
     if out is not None:
-        return _call_out(_spec, (grad_output, mask, ), (_static(scale), ), out, None)
-    return _call(_spec, (grad_output, mask, ), (_static(scale), ), None)
+        return _call_out(_spec, (grad_output, mask, ), (_number(scale, 'scale'), ), out, None)
+    return _call(_spec, (grad_output, mask, ), (_number(scale, 'scale'), ), None)
 
 
-FORMS["248c4366764b092e5b477b0d"] = native_dropout_backward
+FORMS["5ad48c6f0a28329937e5f2bc"] = native_dropout_backward
 
 
 def max_pool2d_with_indices_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *, out=None):
@@ -3179,38 +3179,38 @@ FORMS["6d34c8f82c93c17a061ef44f"] = max_pool2d_with_indices_backward
 
 def constant_pad_nd(input, pad, value=0, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, value, ), (_static(pad), ), out, None)
-    return _call(_spec, (input, value, ), (_static(pad), ), None)
+        return _call_out(_spec, (input, value, ), (_number(pad, 'pad'), ), out, None)
+    return _call(_spec, (input, value, ), (_number(pad, 'pad'), ), None)
 
 
-FORMS["5a52776035118b8d9d3541e2"] = constant_pad_nd
+FORMS["4f30c097d3dd57d3adba176f"] = constant_pad_nd
 
 
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, grid, ), (_static(interpolation_mode), _static(padding_mode), align_corners, ), out, None)
-    return _call(_spec, (input, grid, ), (_static(interpolation_mode), _static(padding_mode), align_corners, ), None)
+        return _call_out(_spec, (input, grid, ), (_number(interpolation_mode, 'interpolation_mode'), _number(padding_mode, 'padding_mode'), align_corners, ), out, None)
+    return _call(_spec, (input, grid, ), (_number(interpolation_mode, 'interpolation_mode'), _number(padding_mode, 'padding_mode'), align_corners, ), None)
 
 
-FORMS["d0724a4389498c473866496f"] = grid_sampler
+FORMS["55f6d15bff059d354594a43a"] = grid_sampler
 
 
 def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, grid, ), (_static(interpolation_mode), _static(padding_mode), align_corners, ), out, None)
-    return _call(_spec, (input, grid, ), (_static(interpolation_mode), _static(padding_mode), align_corners, ), None)
+        return _call_out(_spec, (input, grid, ), (_number(interpolation_mode, 'interpolation_mode'), _number(padding_mode, 'padding_mode'), align_corners, ), out, None)
+    return _call(_spec, (input, grid, ), (_number(interpolation_mode, 'interpolation_mode'), _number(padding_mode, 'padding_mode'), align_corners, ), None)
 
 
-FORMS["f956e1ab010d8f8fb2fc9de4"] = grid_sampler_2d
+FORMS["f40d674121c8c39bc9324239"] = grid_sampler_2d
 
 
 def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, grid, ), (_static(interpolation_mode), _static(padding_mode), align_corners, ), out, None)
-    return _call(_spec, (input, grid, ), (_static(interpolation_mode), _static(padding_mode), align_corners, ), None)
+        return _call_out(_spec, (input, grid, ), (_number(interpolation_mode, 'interpolation_mode'), _number(padding_mode, 'padding_mode'), align_corners, ), out, None)
+    return _call(_spec, (input, grid, ), (_number(interpolation_mode, 'interpolation_mode'), _number(padding_mode, 'padding_mode'), align_corners, ), None)
 
 
-FORMS["00e628dfe8a333ce5965fade"] = grid_sampler_3d
+FORMS["27b688572f3dea7a99fa81ba"] = grid_sampler_3d
 
 
 def eq(input, other, *, out=None):
@@ -3585,11 +3585,11 @@ FORMS["0370a054816470d549b41ce3"] = signbit
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, other, ), (_static(rtol), _static(atol), equal_nan, ), out, None)
-    return _call(_spec, (input, other, ), (_static(rtol), _static(atol), equal_nan, ), None)
+        return _call_out(_spec, (input, other, ), (_number(rtol, 'rtol'), _number(atol, 'atol'), equal_nan, ), out, None)
+    return _call(_spec, (input, other, ), (_number(rtol, 'rtol'), _number(atol, 'atol'), equal_nan, ), None)
 
 
-FORMS["e19435349c17580883730ab4"] = isclose
+FORMS["064358fac9da408f046c129f"] = isclose
 
 
 def where(condition, input=_required, other=_required, *, out=None, self=_same_input):
@@ -3643,22 +3643,22 @@ def sort(input, dim=-1, descending=False, *, stable=False, out=None, axis=_same_
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), descending, stable, ), out, None)
-    return _call(_spec, (input, ), (_static(dim), descending, stable, ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), descending, stable, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), descending, stable, ), None)
 
 
-FORMS["20631c045bff8ea48d57e13b"] = sort
+FORMS["23ddb739fa735f5211332ded"] = sort
 
 
 def argsort(input, dim=-1, descending=False, *, stable=False, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), descending, stable, ), out, None)
-    return _call(_spec, (input, ), (_static(dim), descending, stable, ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), descending, stable, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), descending, stable, ), None)
 
 
-FORMS["fd2812ee3daa6ee11532ee4b"] = argsort
+FORMS["7879b8def888831eda6b2c34"] = argsort
 
 
 def msort(input, *, out=None):
@@ -3674,11 +3674,11 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=_same_di
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(k), _static(dim), largest, sorted, ), out, None)
-    return _call(_spec, (input, ), (_static(k), _static(dim), largest, sorted, ), None)
+        return _call_out(_spec, (input, ), (_number(k, 'k'), _number(dim, 'dim'), largest, sorted, ), out, None)
+    return _call(_spec, (input, ), (_number(k, 'k'), _number(dim, 'dim'), largest, sorted, ), None)
 
 
-FORMS["444cc3ba58a97baeaa2ca8bb"] = topk
+FORMS["17b2e2e893550a74974553e8"] = topk
 
 
 def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -3687,11 +3687,11 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=_same_dim, keepd
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(k), _static(dim), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_static(k), _static(dim), keepdim, ), None)
+        return _call_out(_spec, (input, ), (_number(k, 'k'), _number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(k, 'k'), _number(dim, 'dim'), keepdim, ), None)
 
 
-FORMS["1967b4e7fb07b96417037d6a"] = kthvalue
+FORMS["856fc3f7cd24e9e381610df0"] = kthvalue
 
 
 def median(input, *, out=None):
@@ -3711,11 +3711,11 @@ def median_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim,
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
 
 
-FORMS["3c77116cef698beb003cee4b"] = median_dim
+FORMS["aa68f024f51d100bc33c4ffc"] = median_dim
 
 
 def nanmedian(input, *, out=None):
@@ -3735,11 +3735,11 @@ def nanmedian_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_d
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
 
 
-FORMS["78dfa71534795fcee86593cc"] = nanmedian_dim
+FORMS["1f53d099edf5c129c9661099"] = nanmedian_dim
 
 
 def mode(input, dim=-1, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -3748,11 +3748,11 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=_same_dim, keepdims=_sa
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+        return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
 
 
-FORMS["99a1b7a75b336b9ea6a0d07f"] = mode
+FORMS["d2ff976d5215d7bb5a2958dc"] = mode
 
 
 def quantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -3761,11 +3761,11 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=N
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, q, ), (_static(dim), keepdim, interpolation, ), out, None)
-    return _call(_spec, (input, q, ), (_static(dim), keepdim, interpolation, ), None)
+        return _call_out(_spec, (input, q, ), (_number(dim, 'dim'), keepdim, interpolation, ), out, None)
+    return _call(_spec, (input, q, ), (_number(dim, 'dim'), keepdim, interpolation, ), None)
 
 
-FORMS["911c944ed5e1a6be1b014c77"] = quantile
+FORMS["d924226ee0f49db51e7bae23"] = quantile
 
 
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -3774,11 +3774,11 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation='linear', ou
     if keepdims is not _same_keepdim:
         keepdim = keepdims
     if out is not None:
-        return _call_out(_spec, (input, q, ), (_static(dim), keepdim, interpolation, ), out, None)
-    return _call(_spec, (input, q, ), (_static(dim), keepdim, interpolation, ), None)
+        return _call_out(_spec, (input, q, ), (_number(dim, 'dim'), keepdim, interpolation, ), out, None)
+    return _call(_spec, (input, q, ), (_number(dim, 'dim'), keepdim, interpolation, ), None)
 
 
-FORMS["16a83d13dda1f7a8067c072a"] = nanquantile
+FORMS["b0b7b0fbd86140b7c820924d"] = nanquantile
 
 
 def searchsorted(sorted_sequence, values=_required, *, out_int32=False, right=False, side=None, sorter=None, out=None, input=_same_values, self=_same_values):
@@ -3874,11 +3874,11 @@ FORMS["7da5d4cb28ba2aab5ede8d73"] = matrix_exp
 
 def matrix_power(input, n, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), ), out, None)
-    return _call(_spec, (input, ), (_static(n), ), None)
+        return _call_out(_spec, (input, ), (_number(n, 'n'), ), out, None)
+    return _call(_spec, (input, ), (_number(n, 'n'), ), None)
 
 
-FORMS["38aab076993cf499e2a32f1e"] = matrix_power
+FORMS["829e426ae848a6fe84f1a73c"] = matrix_power
 
 
 def bilinear(input1, input2, weight, bias=None, *, out=None):
@@ -3893,21 +3893,21 @@ FORMS["f48aaeb65526c7aa3f79dd62"] = bilinear
 def rand(*sizes, size=None, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     size = _varargs(sizes) if size is None else size
     if out is not None:
-        return _call_out(_spec, (), (_static(size), None, None if dtype is None else _dtype(dtype), ), out, generator)
-    return _finish(_make(_spec, (), (_static(size), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(size, 'size'), None, None if dtype is None else _dtype(dtype), ), out, generator)
+    return _finish(_make(_spec, (), (_number(size, 'size'), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
 
 
-FORMS["30c2d76b0815e5716f0cace2"] = rand
+FORMS["11636555f1ad67c528b4c3a5"] = rand
 
 
 def randn(*sizes, size=None, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     size = _varargs(sizes) if size is None else size
     if out is not None:
-        return _call_out(_spec, (), (_static(size), None, None if dtype is None else _dtype(dtype), ), out, generator)
-    return _finish(_make(_spec, (), (_static(size), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(size, 'size'), None, None if dtype is None else _dtype(dtype), ), out, generator)
+    return _finish(_make(_spec, (), (_number(size, 'size'), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
 
 
-FORMS["9e55f4cf7ef1c890c2332064"] = randn
+FORMS["c1eefda4da18de060258795f"] = randn
 
 
 def randint(low=0, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
@@ -3921,11 +3921,11 @@ FORMS["9ea830f1937fbef3c84bc8a1"] = randint
 
 def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(n), None, None if dtype is None else _dtype(dtype), ), out, generator)
-    return _finish(_make(_spec, (), (_static(n), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(n, 'n'), None, None if dtype is None else _dtype(dtype), ), out, generator)
+    return _finish(_make(_spec, (), (_number(n, 'n'), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
 
 
-FORMS["b7564a6bfc67c99bd12bdbab"] = randperm
+FORMS["6ffa1e8060856d3641ca7974"] = randperm
 
 
 def rand_like(input, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
@@ -3960,29 +3960,29 @@ FORMS["ada3b56bb15d10f100e114db"] = normal
 
 def normal_around(mean, std=1, *, generator=None, out=None):
     if out is not None:
-        return _call_out(_spec, (mean, ), (_static(std), None, ), out, generator)
-    return _call(_spec, (mean, ), (_static(std), None, ), generator)
+        return _call_out(_spec, (mean, ), (_number(std, 'std'), None, ), out, generator)
+    return _call(_spec, (mean, ), (_number(std, 'std'), None, ), generator)
 
 
-FORMS["9d6457bef749d9095ba73b10"] = normal_around
+FORMS["7c7f22b24e30a005cab70946"] = normal_around
 
 
 def normal_spread(mean, std, *, generator=None, out=None):
     if out is not None:
-        return _call_out(_spec, (std, ), (_static(mean), None, ), out, generator)
-    return _call(_spec, (std, ), (_static(mean), None, ), generator)
+        return _call_out(_spec, (std, ), (_number(mean, 'mean'), None, ), out, generator)
+    return _call(_spec, (std, ), (_number(mean, 'mean'), None, ), generator)
 
 
-FORMS["b08daa5493963069e546d4cc"] = normal_spread
+FORMS["f5794c371e2568656323f680"] = normal_spread
 
 
 def normal_size(mean, std, size, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(mean), _static(std), _static(size), None, None if dtype is None else _dtype(dtype), ), out, generator)
-    return _finish(_make(_spec, (), (_static(mean), _static(std), _static(size), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(mean, 'mean'), _number(std, 'std'), _number(size, 'size'), None, None if dtype is None else _dtype(dtype), ), out, generator)
+    return _finish(_make(_spec, (), (_number(mean, 'mean'), _number(std, 'std'), _number(size, 'size'), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
 
 
-FORMS["f39f63f4246764a2acd2e481"] = normal_size
+FORMS["17bfd59d417023d25ed3f66e"] = normal_size
 
 
 def bernoulli(input, p=None, *, generator=None, out=None):
@@ -4014,38 +4014,38 @@ FORMS["c6cfb802035f295d7275c254"] = binomial
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(num_samples), replacement, None, ), out, generator)
-    return _call(_spec, (input, ), (_static(num_samples), replacement, None, ), generator)
+        return _call_out(_spec, (input, ), (_number(num_samples, 'num_samples'), replacement, None, ), out, generator)
+    return _call(_spec, (input, ), (_number(num_samples, 'num_samples'), replacement, None, ), generator)
 
 
-FORMS["64fad5bf645cc9e93c031dfe"] = multinomial
+FORMS["d96c8dd95f18598b8c36f1b6"] = multinomial
 
 
 def pixel_shuffle(input, upscale_factor, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(upscale_factor), ), out, None)
-    return _call(_spec, (input, ), (_static(upscale_factor), ), None)
+        return _call_out(_spec, (input, ), (_number(upscale_factor, 'upscale_factor'), ), out, None)
+    return _call(_spec, (input, ), (_number(upscale_factor, 'upscale_factor'), ), None)
 
 
-FORMS["f8b58672911f267b1bfd1fa4"] = pixel_shuffle
+FORMS["c0a995a12942ef1aa2c624e6"] = pixel_shuffle
 
 
 def pixel_unshuffle(input, downscale_factor, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(downscale_factor), ), out, None)
-    return _call(_spec, (input, ), (_static(downscale_factor), ), None)
+        return _call_out(_spec, (input, ), (_number(downscale_factor, 'downscale_factor'), ), out, None)
+    return _call(_spec, (input, ), (_number(downscale_factor, 'downscale_factor'), ), None)
 
 
-FORMS["51d66f004db24b7e8273063a"] = pixel_unshuffle
+FORMS["c0752ae1276e1c808b2127e7"] = pixel_unshuffle
 
 
 def channel_shuffle(input, groups, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(groups), ), out, None)
-    return _call(_spec, (input, ), (_static(groups), ), None)
+        return _call_out(_spec, (input, ), (_number(groups, 'groups'), ), out, None)
+    return _call(_spec, (input, ), (_number(groups, 'groups'), ), None)
 
 
-FORMS["da34699d712d863e2eb288c7"] = channel_shuffle
+FORMS["439818abdee350d00caeec5d"] = channel_shuffle
 
 
 def inverse(input, *, out=None):
@@ -4095,52 +4095,52 @@ FORMS["446087f898a6355ef8f4851e"] = lu_solve
 
 def pinverse(input, rcond=1e-15, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(rcond), ), out, None)
-    return _call(_spec, (input, ), (_static(rcond), ), None)
+        return _call_out(_spec, (input, ), (_number(rcond, 'rcond'), ), out, None)
+    return _call(_spec, (input, ), (_number(rcond, 'rcond'), ), None)
 
 
-FORMS["f03a42987bb5a9725691d5ae"] = pinverse
+FORMS["8c3af86f09eef7eda71eff56"] = pinverse
 
 
 def polygamma(n, input, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), ), out, None)
-    return _call(_spec, (input, ), (_static(n), ), None)
+        return _call_out(_spec, (input, ), (_number(n, 'n'), ), out, None)
+    return _call(_spec, (input, ), (_number(n, 'n'), ), None)
 
 
-FORMS["c04b447d19835e36a9035583"] = polygamma
+FORMS["465cc4a525edede9ceddb664"] = polygamma
 
 
 def mvlgamma(input, p, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(p), ), out, None)
-    return _call(_spec, (input, ), (_static(p), ), None)
+        return _call_out(_spec, (input, ), (_number(p, 'p'), ), out, None)
+    return _call(_spec, (input, ), (_number(p, 'p'), ), None)
 
 
-FORMS["a099d6966e54d43484655d89"] = mvlgamma
+FORMS["1c8002a201861c0d05d94953"] = mvlgamma
 
 
 def mvlgamma_(input, p):
-    return _call_inplace(_spec, (input, ), (_static(p), ), None)
+    return _call_inplace(_spec, (input, ), (_number(p, 'p'), ), None)
 
 
-FORMS["886a4b5833171f7d3fd8f6da"] = mvlgamma_
+FORMS["eabca7d9b48b5d09d1c8783e"] = mvlgamma_
 
 
 def logit(input, eps=None, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(eps), ), out, None)
-    return _call(_spec, (input, ), (_static(eps), ), None)
+        return _call_out(_spec, (input, ), (_number(eps, 'eps'), ), out, None)
+    return _call(_spec, (input, ), (_number(eps, 'eps'), ), None)
 
 
-FORMS["ccdcaf81f5473954dcda859a"] = logit
+FORMS["a30d2425c7c3aca07f50e06b"] = logit
 
 
 def logit_(input, eps=None):
-    return _call_inplace(_spec, (input, ), (_static(eps), ), None)
+    return _call_inplace(_spec, (input, ), (_number(eps, 'eps'), ), None)
 
 
-FORMS["bb3acfc38d68fb621680dcd4"] = logit_
+FORMS["fa511b06f3e14c28c8e72030"] = logit_
 
 
 def exp2(input, *, out=None):
@@ -4381,47 +4381,47 @@ FORMS["f0f8b77d12e483180f3fab2f"] = igammac_
 
 def hann_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(window_length, 'window_length'), periodic, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(window_length, 'window_length'), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["2145a0cd562c010efe6dc043"] = hann_window
+FORMS["7aab1c352da95d38dd67bf6c"] = hann_window
 
 
 def blackman_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(window_length, 'window_length'), periodic, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(window_length, 'window_length'), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["075bf625359ffe26928e39cb"] = blackman_window
+FORMS["3130f2380a813e3d37bf4cd6"] = blackman_window
 
 
 def bartlett_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(window_length, 'window_length'), periodic, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(window_length, 'window_length'), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["fb8338a97560114c5f62aead"] = bartlett_window
+FORMS["8e3e510ef0d1db07ff509237"] = bartlett_window
 
 
 def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(window_length), periodic, _static(alpha), _static(beta), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(window_length), periodic, _static(alpha), _static(beta), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(window_length, 'window_length'), periodic, _number(alpha, 'alpha'), _number(beta, 'beta'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(window_length, 'window_length'), periodic, _number(alpha, 'alpha'), _number(beta, 'beta'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["3264c486ea68d82c341ae96c"] = hamming_window
+FORMS["a1a2609f09a8306796cf56d9"] = hamming_window
 
 
 def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(window_length), periodic, _static(beta), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(window_length), periodic, _static(beta), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(window_length, 'window_length'), periodic, _number(beta, 'beta'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(window_length, 'window_length'), periodic, _number(beta, 'beta'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["9a5b5cbcbbe6f7c289f1214c"] = kaiser_window
+FORMS["c98e1e86888e8fe27b0b2295"] = kaiser_window
 
 
 def zero_(input):
@@ -4649,11 +4649,11 @@ FORMS["fa5f38b1ba748ae857f002dd"] = shifted_chebyshev_polynomial_w
 
 def multigammaln(input, p, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(p), ), out, None)
-    return _call(_spec, (input, ), (_static(p), ), None)
+        return _call_out(_spec, (input, ), (_number(p, 'p'), ), out, None)
+    return _call(_spec, (input, ), (_number(p, 'p'), ), None)
 
 
-FORMS["9276ebb61f10a099721933c9"] = multigammaln
+FORMS["e620124d5bf6c015ca5e3e42"] = multigammaln
 
 
 def i0e(input, *, out=None):
@@ -4799,45 +4799,45 @@ FORMS["7ed99ce88fecfc635b9a6c5d"] = relu6
 
 
 def hardtanh(input, min_val=-1.0, max_val=1.0):
-    return _call(_spec, (input, ), (_static(min_val), _static(max_val), ), None)
+    return _call(_spec, (input, ), (_number(min_val, 'min_val'), _number(max_val, 'max_val'), ), None)
 
 
-FORMS["dbe8397b15fdac6070fc1de4"] = hardtanh
+FORMS["559b68bf3e16a65a6b988a8a"] = hardtanh
 
 
 def hardtanh_(input, min_val=-1.0, max_val=1.0):
-    return _call_inplace(_spec, (input, ), (_static(min_val), _static(max_val), ), None)
+    return _call_inplace(_spec, (input, ), (_number(min_val, 'min_val'), _number(max_val, 'max_val'), ), None)
 
 
-FORMS["5cc322efd8bca33cc2df2bb2"] = hardtanh_
+FORMS["b3aa3d6db99ae707b1079b29"] = hardtanh_
 
 
 def leaky_relu(input, negative_slope=0.01):
-    return _call(_spec, (input, ), (_static(negative_slope), ), None)
+    return _call(_spec, (input, ), (_number(negative_slope, 'negative_slope'), ), None)
 
 
-FORMS["0e50e1fdace584f3160bc8f4"] = leaky_relu
+FORMS["6158fb097bab18bb4661c628"] = leaky_relu
 
 
 def leaky_relu_(input, negative_slope=0.01):
-    return _call_inplace(_spec, (input, ), (_static(negative_slope), ), None)
+    return _call_inplace(_spec, (input, ), (_number(negative_slope, 'negative_slope'), ), None)
 
 
-FORMS["3dfa76cfb2f3a152fe6555b1"] = leaky_relu_
+FORMS["5d6546bde7bbfa96c1be6733"] = leaky_relu_
 
 
 def elu(input, alpha=1.0):
-    return _call(_spec, (input, ), (_static(alpha), ), None)
+    return _call(_spec, (input, ), (_number(alpha, 'alpha'), ), None)
 
 
-FORMS["3ea6f64c501dcc4b5775697d"] = elu
+FORMS["503282f766d5ad01b76172b5"] = elu
 
 
 def elu_(input, alpha=1.0):
-    return _call_inplace(_spec, (input, ), (_static(alpha), ), None)
+    return _call_inplace(_spec, (input, ), (_number(alpha, 'alpha'), ), None)
 
 
-FORMS["967dfa25cf9e3401f86e533a"] = elu_
+FORMS["680a9f725fab3df572d429f9"] = elu_
 
 
 def gelu(input, approximate='none', *, out=None):
@@ -4865,11 +4865,11 @@ FORMS["ac222c6b33783fe455fa4c3f"] = mish
 
 def softplus(input, beta=1.0, threshold=20.0, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(beta), _static(threshold), ), out, None)
-    return _call(_spec, (input, ), (_static(beta), _static(threshold), ), None)
+        return _call_out(_spec, (input, ), (_number(beta, 'beta'), _number(threshold, 'threshold'), ), out, None)
+    return _call(_spec, (input, ), (_number(beta, 'beta'), _number(threshold, 'threshold'), ), None)
 
 
-FORMS["a35b708c0e742c339e0d7d64"] = softplus
+FORMS["174911d7aced8406ed7f3551"] = softplus
 
 
 def hardsigmoid(input):
@@ -4911,94 +4911,94 @@ FORMS["48cf3e31a9d0bf054a1ecab6"] = tanhshrink
 
 def softshrink(input, lambd=0.5, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(lambd), ), out, None)
-    return _call(_spec, (input, ), (_static(lambd), ), None)
+        return _call_out(_spec, (input, ), (_number(lambd, 'lambd'), ), out, None)
+    return _call(_spec, (input, ), (_number(lambd, 'lambd'), ), None)
 
 
-FORMS["21a9c76614b07ebf95ad7967"] = softshrink
+FORMS["16285ef92b71e7e136bdde22"] = softshrink
 
 
 def glu(input, dim=-1, *, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
-    return _call(_spec, (input, ), (_static(dim), ), None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["426486b84cf79ca475050539"] = glu
+FORMS["52c5d7e0ce9e5521d02f5dc7"] = glu
 
 
 def softmin(input, dim=None, dtype=None, *, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
-    return _call(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["5e2e72c58947af0a298a8619"] = softmin
+FORMS["b7c912db2cfd1037785508fa"] = softmin
 
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1, *, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
-    return _call(_spec, (logits, ), (_static(tau), hard, _static(eps), _static(dim), ), None)
+    return _call(_spec, (logits, ), (_number(tau, 'tau'), hard, _number(eps, 'eps'), _number(dim, 'dim'), ), None)
 
 
-FORMS["4cb1a8da82793071ddcb9b20"] = gumbel_softmax
+FORMS["466df141a0e666805d280880"] = gumbel_softmax
 
 
 def dropout1d(input, p=0.5, training=True):
-    return _call(_spec, (input, ), (_static(p), training, ), None)
+    return _call(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["38a51dc64ff4be8cdb32fb43"] = dropout1d
+FORMS["2fa9a7fdd8a61c6c81b4f402"] = dropout1d
 
 
 def dropout1d_(input, p=0.5, training=True):
-    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+    return _call_inplace(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["a5a03e33cf28af67f6603257"] = dropout1d_
+FORMS["786c5085685db86cef15c022"] = dropout1d_
 
 
 def dropout2d(input, p=0.5, training=True):
-    return _call(_spec, (input, ), (_static(p), training, ), None)
+    return _call(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["04dbf9234fce5b9cf61d9b9e"] = dropout2d
+FORMS["097b484704b4452692864da9"] = dropout2d
 
 
 def dropout2d_(input, p=0.5, training=True):
-    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+    return _call_inplace(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["17ad002c86df8bc305a60295"] = dropout2d_
+FORMS["386803695246e000cc9351c6"] = dropout2d_
 
 
 def dropout3d(input, p=0.5, training=True):
-    return _call(_spec, (input, ), (_static(p), training, ), None)
+    return _call(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["f4e5e4031033971fa0c2e786"] = dropout3d
+FORMS["bc038a702eecb06d4de605a2"] = dropout3d
 
 
 def dropout3d_(input, p=0.5, training=True):
-    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+    return _call_inplace(_spec, (input, ), (_number(p, 'p'), training, ), None)
 
 
-FORMS["6f4c5e6db5dc6f22a49e299e"] = dropout3d_
+FORMS["e821957843d22c0e431ec0c5"] = dropout3d_
 
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
-    return _call(_spec, (query, key, value, attn_mask, ), (_static(dropout_p), is_causal, _static(scale), enable_gqa, ), None)
+    return _call(_spec, (query, key, value, attn_mask, ), (_number(dropout_p, 'dropout_p'), is_causal, _number(scale, 'scale'), enable_gqa, ), None)
 
 
-FORMS["997a0a4c2c3585a18491e360"] = scaled_dot_product_attention
+FORMS["208c3f1c73f613145c458d75"] = scaled_dot_product_attention
 
 
 def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None, average_attn_weights=True, is_causal=False):
-    return _call(_spec, (query, key, value, in_proj_weight, in_proj_bias, bias_k, bias_v, out_proj_weight, out_proj_bias, key_padding_mask, attn_mask, q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v, ), (_static(embed_dim_to_check), _static(num_heads), add_zero_attn, _static(dropout_p), training, need_weights, use_separate_proj_weight, average_attn_weights, is_causal, ), None)
+    return _call(_spec, (query, key, value, in_proj_weight, in_proj_bias, bias_k, bias_v, out_proj_weight, out_proj_bias, key_padding_mask, attn_mask, q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v, ), (_number(embed_dim_to_check, 'embed_dim_to_check'), _number(num_heads, 'num_heads'), add_zero_attn, _number(dropout_p, 'dropout_p'), training, need_weights, use_separate_proj_weight, average_attn_weights, is_causal, ), None)
 
 
-FORMS["13ec78400897a3fd86472808"] = multi_head_attention_forward
+FORMS["710f853fa68f988b5d40b694"] = multi_head_attention_forward
 
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
@@ -5023,17 +5023,17 @@ FORMS["42adfbd4303ea4a2ebf290b2"] = l1_loss
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction='mean', beta=1.0):
-    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, _static(beta), ), None)
+    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, _number(beta, 'beta'), ), None)
 
 
-FORMS["20c3fa9846dd4d9a73feb8e6"] = smooth_l1_loss
+FORMS["90454e3b29431b1ba2dc073f"] = smooth_l1_loss
 
 
 def huber_loss(input, target, reduction='mean', delta=1.0, weight=None):
-    return _call(_spec, (input, target, weight, ), (reduction, _static(delta), ), None)
+    return _call(_spec, (input, target, weight, ), (reduction, _number(delta, 'delta'), ), None)
 
 
-FORMS["011be9dabacf3e278dd0bf43"] = huber_loss
+FORMS["935dea1d18d319eb8f418eeb"] = huber_loss
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction='mean'):
@@ -5058,52 +5058,52 @@ FORMS["eaf7a991e096114deb28eea3"] = kl_div
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'):
-    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(ignore_index), _static(reduce), reduction, ), None)
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _number(ignore_index, 'ignore_index'), _static(reduce), reduction, ), None)
 
 
-FORMS["a6ac10177c4809d4b6e1b81c"] = nll_loss
+FORMS["287b0ff78f5dda2491655a8e"] = nll_loss
 
 
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0):
-    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(ignore_index), _static(reduce), reduction, _static(label_smoothing), ), None)
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _number(ignore_index, 'ignore_index'), _static(reduce), reduction, _number(label_smoothing, 'label_smoothing'), ), None)
 
 
-FORMS["934694415b3f3200f858fbc8"] = cross_entropy
+FORMS["3e8dd930387bf629e0643b85"] = cross_entropy
 
 
 def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'):
-    return _call(_spec, (input, target, ), (log_input, full, _static(size_average), _static(eps), _static(reduce), reduction, ), None)
+    return _call(_spec, (input, target, ), (log_input, full, _static(size_average), _number(eps, 'eps'), _static(reduce), reduction, ), None)
 
 
-FORMS["6fa053d78d82561fa055de13"] = poisson_nll_loss
+FORMS["31b5be54348b1905f19f998b"] = poisson_nll_loss
 
 
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-06, reduction='mean'):
-    return _call(_spec, (input, target, var, ), (full, _static(eps), reduction, ), None)
+    return _call(_spec, (input, target, var, ), (full, _number(eps, 'eps'), reduction, ), None)
 
 
-FORMS["74572c61842c183a2fbd2fad"] = gaussian_nll_loss
+FORMS["9c60d721d4fb7a18aaabd7ed"] = gaussian_nll_loss
 
 
 def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction='mean', ignore_index=None, label_smoothing=0.0, options=None):
-    return _call(_spec, (input, linear_weight, target, linear_bias, weight, ), (reduction, _static(ignore_index), _static(label_smoothing), _static(options), ), None)
+    return _call(_spec, (input, linear_weight, target, linear_bias, weight, ), (reduction, _number(ignore_index, 'ignore_index'), _number(label_smoothing, 'label_smoothing'), _static(options), ), None)
 
 
-FORMS["f34ff2ab13160a6a1c6388de"] = linear_cross_entropy
+FORMS["4df0c79c088071141abc5a76"] = linear_cross_entropy
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False):
-    return _call(_spec, (log_probs, targets, input_lengths, target_lengths, ), (_static(blank), reduction, zero_infinity, ), None)
+    return _call(_spec, (log_probs, targets, input_lengths, target_lengths, ), (_number(blank, 'blank'), reduction, zero_infinity, ), None)
 
 
-FORMS["c071590e164e5f3685c6ae23"] = ctc_loss
+FORMS["f12459f0ba764da61f1d3867"] = ctc_loss
 
 
 def ctc_loss_of_lengths(log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False):
-    return _call(_spec, (log_probs, targets, ), (_static(input_lengths), _static(target_lengths), _static(blank), reduction, zero_infinity, ), None)
+    return _call(_spec, (log_probs, targets, ), (_number(input_lengths, 'input_lengths'), _number(target_lengths, 'target_lengths'), _number(blank, 'blank'), reduction, zero_infinity, ), None)
 
 
-FORMS["1ac6b7b4e9ff4e85ad6b674c"] = ctc_loss_of_lengths
+FORMS["cfb81d69a623488ca83eb45e"] = ctc_loss_of_lengths
 
 
 def grid_sample(input, grid, mode='bilinear', padding_mode='zeros', align_corners=None):
@@ -5114,17 +5114,17 @@ FORMS["256f3780ca74602876c2be04"] = grid_sample
 
 
 def affine_grid(theta, size, align_corners=None):
-    return _call(_spec, (theta, ), (_static(size), align_corners, ), None)
+    return _call(_spec, (theta, ), (_number(size, 'size'), align_corners, ), None)
 
 
-FORMS["88bee655bdccb891d601ab1c"] = affine_grid
+FORMS["2d49ba1945d8b6023e20b6e8"] = affine_grid
 
 
 def pad(input, pad, mode='constant', value=None):
-    return _call(_spec, (input, value, ), (_static(pad), mode, ), None)
+    return _call(_spec, (input, value, ), (_number(pad, 'pad'), mode, ), None)
 
 
-FORMS["be6144fdf14947d9f7a31e90"] = pad
+FORMS["f0fb8f08596ec5f28d9cb32e"] = pad
 
 
 def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
@@ -5163,10 +5163,10 @@ FORMS["7cd0bcf7f9baaaad84223702"] = adaptive_max_pool1d_with_indices
 
 
 def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    return _call(_spec, (input, ), (_static(norm_type), _static(kernel_size), _static(stride), ceil_mode, ), None)
+    return _call(_spec, (input, ), (_number(norm_type, 'norm_type'), _static(kernel_size), _static(stride), ceil_mode, ), None)
 
 
-FORMS["0fb38308e5591d6a0c19daa6"] = lp_pool1d
+FORMS["cf1413ca08e55ac2fdcfa732"] = lp_pool1d
 
 
 def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
@@ -5185,11 +5185,11 @@ FORMS["160ab657701bc955d99c33c4"] = max_pool2d_with_indices
 
 def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), out, None)
-    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), None)
+        return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _number(divisor_override, 'divisor_override'), ), out, None)
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _number(divisor_override, 'divisor_override'), ), None)
 
 
-FORMS["858037ba1f792af2ff754ebe"] = avg_pool2d
+FORMS["cedfd57558b2889225af92e3"] = avg_pool2d
 
 
 def adaptive_avg_pool2d(input, output_size):
@@ -5214,10 +5214,10 @@ FORMS["c92dabfa5f5954be9adf3323"] = adaptive_max_pool2d_with_indices
 
 
 def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    return _call(_spec, (input, ), (_static(norm_type), _static(kernel_size), _static(stride), ceil_mode, ), None)
+    return _call(_spec, (input, ), (_number(norm_type, 'norm_type'), _static(kernel_size), _static(stride), ceil_mode, ), None)
 
 
-FORMS["e5bec5851e681d579de42119"] = lp_pool2d
+FORMS["fd9c7fb1a5ff6bc8e4ea8a16"] = lp_pool2d
 
 
 def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
@@ -5236,11 +5236,11 @@ FORMS["411bbc4c7ba3f150642a7c46"] = max_pool3d_with_indices
 
 def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), out, None)
-    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), None)
+        return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _number(divisor_override, 'divisor_override'), ), out, None)
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _number(divisor_override, 'divisor_override'), ), None)
 
 
-FORMS["0677eaa8134a0ee19a3cff9b"] = avg_pool3d
+FORMS["971072533be339f7404883dc"] = avg_pool3d
 
 
 def adaptive_avg_pool3d(input, output_size):
@@ -5265,10 +5265,10 @@ FORMS["727aa9ad8ab099f50431856f"] = adaptive_max_pool3d_with_indices
 
 
 def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    return _call(_spec, (input, ), (_static(norm_type), _static(kernel_size), _static(stride), ceil_mode, ), None)
+    return _call(_spec, (input, ), (_number(norm_type, 'norm_type'), _static(kernel_size), _static(stride), ceil_mode, ), None)
 
 
-FORMS["b5b928569a6a4ad407f28695"] = lp_pool3d
+FORMS["51fe330a0a0e2271fbee8c83"] = lp_pool3d
 
 
 def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
@@ -5307,35 +5307,35 @@ FORMS["8891ddba4c2bb133b7c382b6"] = fractional_max_pool3d_with_indices
 
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
-    return _call(_spec, (input, running_mean, running_var, weight, bias, ), (training, _static(momentum), _static(eps), ), None)
+    return _call(_spec, (input, running_mean, running_var, weight, bias, ), (training, _number(momentum, 'momentum'), _number(eps, 'eps'), ), None)
 
 
-FORMS["628eb3aa1dfb98e92bbf7191"] = batch_norm
+FORMS["987475191fa5ca9f3587baa7"] = batch_norm
 
 
 def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05):
-    return _call(_spec, (input, running_mean, running_var, weight, bias, ), (use_input_stats, _static(momentum), _static(eps), ), None)
+    return _call(_spec, (input, running_mean, running_var, weight, bias, ), (use_input_stats, _number(momentum, 'momentum'), _number(eps, 'eps'), ), None)
 
 
-FORMS["a6677633684675b65a1c8199"] = instance_norm
+FORMS["1470012a73513006599baa85"] = instance_norm
 
 
 def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
-    return _call(_spec, (input, ), (_static(size), _static(alpha), _static(beta), _static(k), ), None)
+    return _call(_spec, (input, ), (_number(size, 'size'), _number(alpha, 'alpha'), _number(beta, 'beta'), _number(k, 'k'), ), None)
 
 
-FORMS["b69b7d23a8e992054ff7c51c"] = local_response_norm
+FORMS["c9bd55605b6aa4046c6bf0e4"] = local_response_norm
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(p), _static(dim), _static(eps), ), out, None)
-    return _call(_spec, (input, ), (_static(p), _static(dim), _static(eps), ), None)
+        return _call_out(_spec, (input, ), (_number(p, 'p'), _number(dim, 'dim'), _number(eps, 'eps'), ), out, None)
+    return _call(_spec, (input, ), (_number(p, 'p'), _number(dim, 'dim'), _number(eps, 'eps'), ), None)
 
 
-FORMS["5019daa205e002d6cce93401"] = normalize
+FORMS["f9281cd535e1c72a9b115106"] = normalize
 
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction='mean'):
@@ -5346,38 +5346,38 @@ FORMS["6a8fbec5336f0f3f4b118778"] = soft_margin_loss
 
 
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (input, target, ), (_static(margin), _static(size_average), _static(reduce), reduction, ), None)
+    return _call(_spec, (input, target, ), (_number(margin, 'margin'), _static(size_average), _static(reduce), reduction, ), None)
 
 
-FORMS["c23536428342ca2b8f9eb305"] = hinge_embedding_loss
+FORMS["ffe3bc1f5a527d26276fd4bd"] = hinge_embedding_loss
 
 
 def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (input1, input2, target, ), (_static(margin), _static(size_average), _static(reduce), reduction, ), None)
+    return _call(_spec, (input1, input2, target, ), (_number(margin, 'margin'), _static(size_average), _static(reduce), reduction, ), None)
 
 
-FORMS["361a5192bd8e757fb770d81f"] = margin_ranking_loss
+FORMS["321f2a85777d27fc637e2aa8"] = margin_ranking_loss
 
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (anchor, positive, negative, ), (_static(margin), _static(p), _static(eps), swap, _static(size_average), _static(reduce), reduction, ), None)
+    return _call(_spec, (anchor, positive, negative, ), (_number(margin, 'margin'), _number(p, 'p'), _number(eps, 'eps'), swap, _static(size_average), _static(reduce), reduction, ), None)
 
 
-FORMS["49ed75b0bf02fb1a255e1774"] = triplet_margin_loss
+FORMS["37c899b11327c350d1856de4"] = triplet_margin_loss
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (input1, input2, target, ), (_static(margin), _static(size_average), _static(reduce), reduction, ), None)
+    return _call(_spec, (input1, input2, target, ), (_number(margin, 'margin'), _static(size_average), _static(reduce), reduction, ), None)
 
 
-FORMS["3e5e7fe04ae032c97deebcc4"] = cosine_embedding_loss
+FORMS["42eb01c306e1e08d4ba7871b"] = cosine_embedding_loss
 
 
 def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'):
-    return _call(_spec, (input, target, weight, ), (_static(p), _static(margin), _static(size_average), _static(reduce), reduction, ), None)
+    return _call(_spec, (input, target, weight, ), (_number(p, 'p'), _number(margin, 'margin'), _static(size_average), _static(reduce), reduction, ), None)
 
 
-FORMS["7a4723b6b5e75adde2d9079d"] = multi_margin_loss
+FORMS["d910869b4f4e47c6bcee5ba5"] = multi_margin_loss
 
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction='mean'):
@@ -5404,24 +5404,24 @@ FORMS["a3e081b80a700850288e52fa"] = linear
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
-    return _call(_spec, (input, weight, ), (_static(padding_idx), _static(max_norm), _static(norm_type), scale_grad_by_freq, sparse, ), None)
+    return _call(_spec, (input, weight, ), (_number(padding_idx, 'padding_idx'), _number(max_norm, 'max_norm'), _number(norm_type, 'norm_type'), scale_grad_by_freq, sparse, ), None)
 
 
-FORMS["739708729d72f7bd88f23216"] = embedding
+FORMS["834f72b1fb70ed75ba604511"] = embedding
 
 
 def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode='mean', sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None):
-    return _call(_spec, (input, weight, offsets, per_sample_weights, ), (_static(max_norm), _static(norm_type), scale_grad_by_freq, mode, sparse, include_last_offset, _static(padding_idx), ), None)
+    return _call(_spec, (input, weight, offsets, per_sample_weights, ), (_number(max_norm, 'max_norm'), _number(norm_type, 'norm_type'), scale_grad_by_freq, mode, sparse, include_last_offset, _number(padding_idx, 'padding_idx'), ), None)
 
 
-FORMS["012221f750f9663982da0950"] = embedding_bag
+FORMS["7b6c070c65edcd7f4e058a0a"] = embedding_bag
 
 
 def one_hot(input, num_classes=-1):
-    return _call(_spec, (input, ), (_static(num_classes), ), None)
+    return _call(_spec, (input, ), (_number(num_classes, 'num_classes'), ), None)
 
 
-FORMS["f3c6725b9dea848a0b932c84"] = one_hot
+FORMS["e66aea589385c595a41e0955"] = one_hot
 
 
 def interpolate(input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False):
@@ -5465,11 +5465,11 @@ def vecdot(x, y, *, dim=-1, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (x, y, ), (_static(dim), ), out, None)
-    return _call(_spec, (x, y, ), (_static(dim), ), None)
+        return _call_out(_spec, (x, y, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (x, y, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["7175359fbf5605b5f56b8f66"] = vecdot
+FORMS["c74195caa5d94bf6de2f4f61"] = vecdot
 
 
 def multi_dot(tensors, *, out=None):
@@ -5485,20 +5485,20 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, other, ), (_static(dim), ), out, None)
-    return _call(_spec, (input, other, ), (_static(dim), ), None)
+        return _call_out(_spec, (input, other, ), (_number(dim, 'dim'), ), out, None)
+    return _call(_spec, (input, other, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["934576485ad014ab4fb5f31f"] = linalg_cross
+FORMS["ce8a54a4f8f6ed7c4e7caae5"] = linalg_cross
 
 
 def linalg_vander(x, *, N=None, out=None):
     if out is not None:
-        return _call_out(_spec, (x, ), (_static(N), ), out, None)
-    return _call(_spec, (x, ), (_static(N), ), None)
+        return _call_out(_spec, (x, ), (_number(N, 'N'), ), out, None)
+    return _call(_spec, (x, ), (_number(N, 'N'), ), None)
 
 
-FORMS["cda74fd0178709cc8c216f91"] = linalg_vander
+FORMS["616ee1d7586215a49ee61f2c"] = linalg_vander
 
 
 def linalg_cholesky(A=_required, *, upper=False, out=None, input=_same_A):
@@ -5773,11 +5773,11 @@ FORMS["175478b69f75698deedd5017"] = inv_ex
 
 def tensorinv(input, ind=2, *, out=None):
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(ind), ), out, None)
-    return _call(_spec, (input, ), (_static(ind), ), None)
+        return _call_out(_spec, (input, ), (_number(ind, 'ind'), ), out, None)
+    return _call(_spec, (input, ), (_number(ind, 'ind'), ), None)
 
 
-FORMS["dcfe010ca05207d1c5c5d24b"] = tensorinv
+FORMS["d6dacaa5c5f6575b091d7a02"] = tensorinv
 
 
 def tensorsolve(input, other, dims=None, *, out=None):
@@ -5827,245 +5827,245 @@ FORMS["893503aa9fb50579260fb24b"] = matrix_rank
 
 def lstsq(input, b, rcond=None, *, driver=None, out=None):
     if out is not None:
-        return _call_out(_spec, (input, b, ), (_static(rcond), driver, ), out, None)
-    return _call(_spec, (input, b, ), (_static(rcond), driver, ), None)
+        return _call_out(_spec, (input, b, ), (_number(rcond, 'rcond'), driver, ), out, None)
+    return _call(_spec, (input, b, ), (_number(rcond, 'rcond'), driver, ), None)
 
 
-FORMS["c82859867bd357bce2d72146"] = lstsq
+FORMS["a9053080f42de240f4a7d551"] = lstsq
 
 
 def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(n, 'n'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(n, 'n'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["415b89b20e3f80eca3621c23"] = fft_fft
+FORMS["8e5192f21f9fdf5be8985dc0"] = fft_fft
 
 
 def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["9de477bb532e8286fb4db44a"] = fft_fft2
+FORMS["07f6fa4a8de2e8f04fe4953c"] = fft_fft2
 
 
 def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["425d0e8ec0400f2ed8601182"] = fft_fftn
+FORMS["bcf1354bc7daf018f9445c39"] = fft_fftn
 
 
 def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(n, 'n'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(n, 'n'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["b931f786aba880b5313f4c93"] = fft_ifft
+FORMS["851a8f707ba5eccf3efadf68"] = fft_ifft
 
 
 def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["b74d021dedfa102b9f28d079"] = fft_ifft2
+FORMS["8c30d171259913cdaef6ff5e"] = fft_ifft2
 
 
 def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["71127a3e5d8ab9649d022a5a"] = fft_ifftn
+FORMS["c0e3eaaa2d5342a1c6001a61"] = fft_ifftn
 
 
 def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(n, 'n'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(n, 'n'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["012161f4da3bc9c06f78dee9"] = fft_rfft
+FORMS["90fdc60170603bbc5962ccfb"] = fft_rfft
 
 
 def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["3137add4eba0ea681e86a7f7"] = fft_rfft2
+FORMS["a2b4935426040d85c37ee7b1"] = fft_rfft2
 
 
 def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["e446e67d521d3d25e620ff0e"] = fft_rfftn
+FORMS["dcbdc9fc34195f1ca0f1c535"] = fft_rfftn
 
 
 def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(n, 'n'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(n, 'n'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["7dd5ffee5e5df15f6d91108c"] = fft_irfft
+FORMS["b59580054f3109a8ad0b715c"] = fft_irfft
 
 
 def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["33a07a1a117f179ffae9aca0"] = fft_irfft2
+FORMS["5f9d924d43233b201d801df5"] = fft_irfft2
 
 
 def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["06f4396ff266f8b4405f2e12"] = fft_irfftn
+FORMS["b4b743b861d6d60a2696e48c"] = fft_irfftn
 
 
 def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(n, 'n'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(n, 'n'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["1a5521c7a802ec5016febddb"] = fft_hfft
+FORMS["8d7ffcbfbe1ba588de27037c"] = fft_hfft
 
 
 def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["f0f633c0b4d68cd750c29d2a"] = fft_hfft2
+FORMS["3ec0bb1528dc44a8c1e51f4c"] = fft_hfft2
 
 
 def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["9a85804990468da5d4e429bc"] = fft_hfftn
+FORMS["8b525ce2c455f75fbd4357be"] = fft_hfftn
 
 
 def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(n, 'n'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(n, 'n'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["8ccda9a7cf8a489e0db178c2"] = fft_ihfft
+FORMS["783c7972aa1b01db075754ba"] = fft_ihfft
 
 
 def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["1add84079c912ee0b4e90187"] = fft_ihfft2
+FORMS["1978e4fd9697207a35ffd31f"] = fft_ihfft2
 
 
 def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
     if out is not None:
-        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
-    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+        return _call_out(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), out, None)
+    return _call(_spec, (input, ), (_number(s, 's'), _number(dim, 'dim'), norm, ), None)
 
 
-FORMS["5a14922ef77477ca6787dce2"] = fft_ihfftn
+FORMS["c1f8d6acf658c39459f2ff17"] = fft_ihfftn
 
 
 def fft_fftfreq(n, d=1.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(n, 'n'), _number(d, 'd'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(n, 'n'), _number(d, 'd'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["bb1cc4878c4269be742fc71d"] = fft_fftfreq
+FORMS["a8d120b7db2f5aa89794325f"] = fft_fftfreq
 
 
 def fft_rfftfreq(n, d=1.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(n, 'n'), _number(d, 'd'), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(n, 'n'), _number(d, 'd'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["1beca2409cb51910aad8955b"] = fft_rfftfreq
+FORMS["5bb5a9a694d1c4e6eaf20d2a"] = fft_rfftfreq
 
 
 def fft_fftshift(input, dim=None, *, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
-    return _call(_spec, (input, ), (_static(dim), ), None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["e22cd56a08fb011c2a2b3680"] = fft_fftshift
+FORMS["3c52facf925b088786ff6753"] = fft_fftshift
 
 
 def fft_ifftshift(input, dim=None, *, axis=_same_dim):
     if axis is not _same_dim:
         dim = axis
-    return _call(_spec, (input, ), (_static(dim), ), None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), ), None)
 
 
-FORMS["6d61d567c27d8839a0d6af19"] = fft_ifftshift
+FORMS["fb9b870ca17a5e6b63bbf066"] = fft_ifftshift
 
 
 def masked_sum(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -6095,10 +6095,10 @@ def masked_cumsum(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim
         dim = axis
     elif dim is _required:
         raise TypeError("masked_cumsum() missing 1 required positional argument: 'dim'")
-    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+    return _call(_spec, (input, mask, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["0150c487944aac3a27350eff"] = masked_cumsum
+FORMS["214409542d48c0defb120791"] = masked_cumsum
 
 
 def masked_cumprod(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
@@ -6106,10 +6106,10 @@ def masked_cumprod(input, dim=_required, *, dtype=None, mask=None, axis=_same_di
         dim = axis
     elif dim is _required:
         raise TypeError("masked_cumprod() missing 1 required positional argument: 'dim'")
-    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+    return _call(_spec, (input, mask, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["cfe816c497cbab6480b2981f"] = masked_cumprod
+FORMS["cedbac8a1604cab416cd142a"] = masked_cumprod
 
 
 def masked_amax(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -6139,10 +6139,10 @@ def masked_argmax(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis
         dim = axis
     if keepdims is not _same_keepdim:
         keepdim = keepdims
-    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+    return _call(_spec, (input, mask, ), (_number(dim, 'dim'), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["ecccbd5e753a4845361d4061"] = masked_argmax
+FORMS["d19bfb64fd2b606b02d5c6dc"] = masked_argmax
 
 
 def masked_argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -6150,10 +6150,10 @@ def masked_argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis
         dim = axis
     if keepdims is not _same_keepdim:
         keepdim = keepdims
-    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+    return _call(_spec, (input, mask, ), (_number(dim, 'dim'), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["4599a02de93f466ef0d2516d"] = masked_argmin
+FORMS["0a586baff7fb9ebd46b0305f"] = masked_argmin
 
 
 def masked_mean(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -6172,10 +6172,10 @@ def masked_median(input, dim=-1, *, keepdim=False, dtype=None, mask=None, axis=_
         dim = axis
     if keepdims is not _same_keepdim:
         keepdim = keepdims
-    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+    return _call(_spec, (input, mask, ), (_number(dim, 'dim'), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["00ee28532630fad6b0e3422d"] = masked_median
+FORMS["a6c9e165e18d60b2d646a8b6"] = masked_median
 
 
 def masked_logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -6201,10 +6201,10 @@ def masked_norm(input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=Non
         dim = axis
     if keepdims is not _same_keepdim:
         keepdim = keepdims
-    return _call(_spec, (input, mask, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+    return _call(_spec, (input, mask, ), (_number(ord, 'ord'), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["6c85bcbe8b11920eb0156296"] = masked_norm
+FORMS["05585156b1585e158386512a"] = masked_norm
 
 
 def masked_var(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
@@ -6234,10 +6234,10 @@ def masked_softmax(input, dim=_required, *, dtype=None, mask=None, axis=_same_di
         dim = axis
     elif dim is _required:
         raise TypeError("masked_softmax() missing 1 required positional argument: 'dim'")
-    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+    return _call(_spec, (input, mask, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["408fdb07e372b022914853b2"] = masked_softmax
+FORMS["7bbbb5da9d629ae87f6a9d59"] = masked_softmax
 
 
 def masked_log_softmax(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
@@ -6245,10 +6245,10 @@ def masked_log_softmax(input, dim=_required, *, dtype=None, mask=None, axis=_sam
         dim = axis
     elif dim is _required:
         raise TypeError("masked_log_softmax() missing 1 required positional argument: 'dim'")
-    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+    return _call(_spec, (input, mask, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["c9a31609bd6cd8227c2ee8e1"] = masked_log_softmax
+FORMS["02becee9fedf1cad4d4e949d"] = masked_log_softmax
 
 
 def masked_softmin(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
@@ -6256,10 +6256,10 @@ def masked_softmin(input, dim=_required, *, dtype=None, mask=None, axis=_same_di
         dim = axis
     elif dim is _required:
         raise TypeError("masked_softmin() missing 1 required positional argument: 'dim'")
-    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+    return _call(_spec, (input, mask, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["7cb08f05818f1fab3b5779e9"] = masked_softmin
+FORMS["cbdb85bda98037f0ae676a08"] = masked_softmin
 
 
 def masked_normalize(input, ord, dim=_required, *, eps=1e-12, dtype=None, mask=None, axis=_same_dim):
@@ -6267,109 +6267,109 @@ def masked_normalize(input, ord, dim=_required, *, eps=1e-12, dtype=None, mask=N
         dim = axis
     elif dim is _required:
         raise TypeError("masked_normalize() missing 1 required positional argument: 'dim'")
-    return _call(_spec, (input, mask, ), (_static(ord), _static(dim), _static(eps), None if dtype is None else _dtype(dtype), ), None)
+    return _call(_spec, (input, mask, ), (_number(ord, 'ord'), _number(dim, 'dim'), _number(eps, 'eps'), None if dtype is None else _dtype(dtype), ), None)
 
 
-FORMS["8f5093cc0af7fec07681c96c"] = masked_normalize
+FORMS["334552a75804813c4d6a934c"] = masked_normalize
 
 
 def windows_general_cosine(M, *, a, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(M), _static(a), sym, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(M), _static(a), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(M, 'M'), _number(a, 'a'), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(M, 'M'), _number(a, 'a'), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["89454a8cb201cd992189c6c2"] = windows_general_cosine
+FORMS["4867de179aea64f4b6681104"] = windows_general_cosine
 
 
 def windows_general_hamming(M, *, alpha=0.54, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(M), _static(alpha), sym, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(M), _static(alpha), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(M, 'M'), _number(alpha, 'alpha'), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(M, 'M'), _number(alpha, 'alpha'), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["2556fa0e1e3965c556e4fd51"] = windows_general_hamming
+FORMS["acb14b933bfb41f5e31762ed"] = windows_general_hamming
 
 
 def windows_kaiser(M, *, beta=12.0, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(M), _static(beta), sym, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(M), _static(beta), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(M, 'M'), _number(beta, 'beta'), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(M, 'M'), _number(beta, 'beta'), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["371770389f52e5c8d73e90b3"] = windows_kaiser
+FORMS["3a78fad2e86a009e1d42970c"] = windows_kaiser
 
 
 def windows_exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(M), _static(center), _static(tau), sym, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(M), _static(center), _static(tau), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(M, 'M'), _number(center, 'center'), _number(tau, 'tau'), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(M, 'M'), _number(center, 'center'), _number(tau, 'tau'), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["64d08bd72995385bf0714125"] = windows_exponential
+FORMS["4c7bd7d9bbdf276434177f62"] = windows_exponential
 
 
 def windows_gaussian(M, *, std=1.0, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(M), _static(std), sym, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(M), _static(std), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(M, 'M'), _number(std, 'std'), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(M, 'M'), _number(std, 'std'), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["ef82609272a6b921c53d52e1"] = windows_gaussian
+FORMS["c3758afbf028ca92d5dfda48"] = windows_gaussian
 
 
 def windows_cosine(M, *, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(M, 'M'), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(M, 'M'), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["056efd267e4340d3d4250dd6"] = windows_cosine
+FORMS["6a51ae174de5d2409012c48c"] = windows_cosine
 
 
 def windows_bartlett(M, *, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(M, 'M'), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(M, 'M'), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["19e1268e350bc58d74807ab7"] = windows_bartlett
+FORMS["5869512ef92ef61b09b3738c"] = windows_bartlett
 
 
 def windows_hann(M, *, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(M, 'M'), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(M, 'M'), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["ef378d9e231310bb154d5296"] = windows_hann
+FORMS["b61b40feefba7e609820766b"] = windows_hann
 
 
 def windows_hamming(M, *, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(M, 'M'), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(M, 'M'), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["6885d885f01cb173a4028c7d"] = windows_hamming
+FORMS["3e9157431d62a8e78bc41269"] = windows_hamming
 
 
 def windows_blackman(M, *, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(M, 'M'), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(M, 'M'), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["3e3a2dc8f6676f62844eacbb"] = windows_blackman
+FORMS["7f2194a69db9e6c5501b58e9"] = windows_blackman
 
 
 def windows_nuttall(M, *, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None:
-        return _call_out(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), out, None)
-    return _finish(_make(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+        return _call_out(_spec, (), (_number(M, 'M'), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_number(M, 'M'), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["5047ed22450371d16d95bc35"] = windows_nuttall
+FORMS["22cf3694077285b418bf4c91"] = windows_nuttall
 
 
 def bernoulli_(input, p=0.5, *, generator=None):
@@ -6387,10 +6387,10 @@ FORMS["bcb733b99a553e815f64f7ba"] = bernoulli_
 
 
 def cauchy_(input, median=0, sigma=1, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(median), _static(sigma), None, ), generator)
+    return _call_inplace(_spec, (input, ), (_number(median, 'median'), _number(sigma, 'sigma'), None, ), generator)
 
 
-FORMS["b716575572544544d805d0b6"] = cauchy_
+FORMS["c41f123fc84fb81b7dc8d590"] = cauchy_
 
 
 def copy_(input, other, non_blocking=False):
@@ -6401,10 +6401,10 @@ FORMS["7f74eee4cc0cd0b7202b2889"] = copy_
 
 
 def exponential_(input, lambd=1, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(lambd), None, ), generator)
+    return _call_inplace(_spec, (input, ), (_number(lambd, 'lambd'), None, ), generator)
 
 
-FORMS["41ec6b1fc6e870b81f339306"] = exponential_
+FORMS["5c01bf908a5eb3d5836a7c8a"] = exponential_
 
 
 def fill_diagonal_(input, fill_value, wrap=False):
@@ -6422,62 +6422,62 @@ FORMS["e06b51d794acde2b99c09507"] = float_power_
 
 
 def geometric_(input, p, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(p), None, ), generator)
+    return _call_inplace(_spec, (input, ), (_number(p, 'p'), None, ), generator)
 
 
-FORMS["c8d32577098b585636e4d078"] = geometric_
+FORMS["63f55922621c3b397f0ec9a4"] = geometric_
 
 
 def log_normal_(input, mean=1, std=2, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(mean), _static(std), None, ), generator)
+    return _call_inplace(_spec, (input, ), (_number(mean, 'mean'), _number(std, 'std'), None, ), generator)
 
 
-FORMS["15bcbf73c498fa4c6c0237c3"] = log_normal_
+FORMS["73c643197a2c04a8d6e0142a"] = log_normal_
 
 
 def new_empty(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     size = _varargs(sizes) if size is None else size
-    return _finish(_make(_spec, (input, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+    return _finish(_make(_spec, (input, ), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["291e4be0bef4417cb1711cc9"] = new_empty
+FORMS["62be3cad9f6784a84b65a973"] = new_empty
 
 
 def new_full(input, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
-    return _finish(_make(_spec, (input, fill_value, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+    return _finish(_make(_spec, (input, fill_value, ), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["035496df089e8678fcfe333d"] = new_full
+FORMS["5979f0828e13d2d82c6bae9f"] = new_full
 
 
 def new_ones(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     size = _varargs(sizes) if size is None else size
-    return _finish(_make(_spec, (input, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+    return _finish(_make(_spec, (input, ), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["12a0debd68227560e51373f0"] = new_ones
+FORMS["3b574bf4dcd65b7cd212be9e"] = new_ones
 
 
 def new_zeros(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     size = _varargs(sizes) if size is None else size
-    return _finish(_make(_spec, (input, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+    return _finish(_make(_spec, (input, ), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
 
 
-FORMS["d4e4dc87b8bb137996c0d243"] = new_zeros
+FORMS["ac2e9cb114476d192f7951e6"] = new_zeros
 
 
 def normal_(input, mean=0, std=1, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(mean), _static(std), None, ), generator)
+    return _call_inplace(_spec, (input, ), (_number(mean, 'mean'), _number(std, 'std'), None, ), generator)
 
 
-FORMS["64927fde7c9aabbf1074321a"] = normal_
+FORMS["44714e293edc60dd47e93d91"] = normal_
 
 
 def polygamma_(input, n):
-    return _call_inplace(_spec, (input, ), (_static(n), ), None)
+    return _call_inplace(_spec, (input, ), (_number(n, 'n'), ), None)
 
 
-FORMS["954671f01836a254d396f13e"] = polygamma_
+FORMS["53f963259196378aa8c66ad8"] = polygamma_
 
 
 def random_(input, low=None, to=None, *, generator=None):
@@ -6497,7 +6497,7 @@ FORMS["4a2ba1fc2b7a738e174c2ff5"] = trace
 
 
 def uniform_(input, low=0, to=1, *, generator=None):
-    return _call_inplace(_spec, (input, ), (_static(low), _static(to), None, ), generator)
+    return _call_inplace(_spec, (input, ), (_number(low, 'low'), _number(to, 'to'), None, ), generator)
 
 
-FORMS["97f07c00a2b26310c4eb3345"] = uniform_
+FORMS["e25e8ce7454329839751379b"] = uniform_

@@ -73,6 +73,19 @@ def static_value(value: object) -> Any:
     return value
 
 
+def number_value(value: object, name: str) -> Any:
+    """Returns a static argument that is a number, or several, in hashable form.
+
+    Raises:
+      TensorTypeError: If it is text.
+    """
+    if type(value) is int or type(value) is float or value is None:
+        return value
+    if isinstance(value, str):
+        raise TensorTypeError(f"argument '{name}' must be a number, and {value!r} was given")
+    return static_value(value)
+
+
 def _arguments(spec: OpSpec) -> tuple[str, str, str]:
     dynamic = "".join(f"{public(p)}, " for p in spec.schema.dynamic)
     static, generator = "", "None"
@@ -84,6 +97,8 @@ def _arguments(spec: OpSpec) -> tuple[str, str, str]:
             static += f"None if {parameter.name} is None else _dtype({parameter.name}), "
         elif parameter.type in ("bool", "str") and not parameter.is_list:
             static += f"{parameter.name}, "
+        elif parameter.type in ("int", "float"):
+            static += f"_number({parameter.name}, {parameter.name!r}), "
         else:
             static += f"_static({parameter.name}), "
     return f"({dynamic})", f"({static})", generator
@@ -116,7 +131,7 @@ def compiled(name: str, source: str, scope: dict[str, Any]) -> Any:
 def _compile(name: str, source: str, spec: OpSpec) -> Callable[..., Any]:
     fn = compiled(name, source, {
         "_call": call, "_make": make, "_call_inplace": call_inplace, "_call_out": call_out, "_spec": spec,
-        "_static": static_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
+        "_static": static_value, "_number": number_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
         "_required": REQUIRED, **{f"_same_{name}": same_as(name) for name in second_names(spec).values()},
     })  # fmt: skip
     fn.__module__ = "jaxaot"

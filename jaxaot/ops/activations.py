@@ -75,6 +75,8 @@ def relu6(input):
     "hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0) -> Tensor", takes="fi", **FUNCTIONAL, inplace=True
 )
 def hardtanh(input, min_val, max_val):
+    if min_val > max_val:
+        raise ArgumentError(f"min_val cannot be greater than max_val, and they are {min_val} and {max_val}")
     return held(input, min_val, max_val)
 
 
@@ -123,6 +125,8 @@ def elu(input, alpha):
 
 @activation("celu(Tensor input, float alpha=1.0) -> Tensor", **EVERYWHERE)
 def celu(input, alpha):
+    if alpha == 0:
+        raise ArgumentError("alpha cannot be 0 for CELU")
     return _exponential_unit(input, alpha, 1.0, 1.0 / alpha)
 
 

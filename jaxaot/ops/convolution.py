@@ -71,6 +71,13 @@ def _check(
         raise ShapeMismatchError(f"{name}: expected a {n + 2}D weight, but got weight of size {list(weight.shape)}")
     if groups < 1:
         raise ArgumentError(f"non-positive groups is not supported, but got groups={groups}")
+    if min(weight.shape[2:]) < 1:
+        raise ArgumentError(f"kernel size should be greater than zero, but got {weight.shape[2:]}")
+    if weight.shape[0] < groups:
+        raise ShapeMismatchError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{list(weight.shape)} instead"
+        )
     if weight.shape[0] % groups:
         raise ShapeMismatchError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "

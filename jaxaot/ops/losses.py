@@ -98,6 +98,8 @@ def l1_loss(input, target, size_average, reduce, reduction, weight):
 )
 def smooth_l1_loss(input, target, size_average, reduce, reduction, beta):
     reduction = reduction_of_flags(size_average, reduce, reduction)
+    if beta < 0:
+        raise ArgumentError(f"smooth_l1_loss does not support negative values for beta, and {beta} was given")
     if beta == 0:
         return l1_loss(input, target, size_average, reduce, reduction, None)
     input, target = _pair(input, target)
@@ -113,6 +115,8 @@ def smooth_l1_loss(input, target, size_average, reduce, reduction, beta):
     **PER_ELEMENT,
 )
 def huber_loss(input, target, reduction, delta, weight):
+    if delta <= 0:
+        raise ArgumentError(f"huber_loss does not support non-positive values for delta, and {delta} was given")
     input, target = _pair(input, target)
     difference = input - target
     size = absolute(difference)
@@ -238,6 +242,8 @@ def nll_loss(input, target, weight, size_average, ignore_index, reduce, reductio
     **FUNCTIONAL,
 )
 def cross_entropy(input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing):
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise ArgumentError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     reduction = reduction_of_flags(size_average, reduce, reduction)
     axis = _class_axis(input)
     log_probabilities = jax.nn.log_softmax(input, axis=axis)

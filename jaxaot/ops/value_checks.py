@@ -250,6 +250,12 @@ def _likelihoods(input: ArrayLike, **_: object) -> None:
         raise TensorError("all elements of input should be between 0 and 1")
 
 
+@checks("gaussian_nll_loss", reads="var")
+def _variances(var: ArrayLike, **_: object) -> None:
+    if np.any(np.asarray(var) < 0):
+        raise TensorError("var has negative entry/entries")
+
+
 @checks("histc", reads="self")
 def _range(self: ArrayLike, min: ArrayLike, max: ArrayLike, **_: object) -> None:
     if min == max and np.asarray(self).size and not np.isfinite(np.asarray(self, np.float64)).all():

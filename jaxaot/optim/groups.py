@@ -5,8 +5,9 @@ Optimizers are guarded by what the code of their classes names. This file is no 
 
 from __future__ import annotations
 
+import difflib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ def check_options(options: Mapping[str, Any]) -> None:
     words = {
         "lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value",
         "momentum": "momentum value", "alpha": "alpha value", "rho": "rho value", "lr_decay": "lr_decay value",
+        "momentum_decay": "momentum_decay value",
     }  # fmt: skip
     for name, word in words.items():
         value = options.get(name)
@@ -57,6 +59,14 @@ def check_options(options: Mapping[str, Any]) -> None:
             )
         if isinstance(value, (int, float)) and not value >= 0:
             raise TensorValueError(f"Invalid {word}: {value}")
+    if isinstance(rho := options.get("rho"), (int, float)) and rho > 1:
+        raise TensorValueError(f"Invalid rho value: {rho}")
+    for name in ("etas", "step_sizes"):
+        pair = options.get(name)
+        if pair is not None and (not isinstance(pair, (tuple, list)) or len(pair) != 2):
+            raise TensorTypeError(f"`{name}={pair!r}` of the optimizer are to be two numbers.")
+    if (etas := options.get("etas")) is not None and not 0.0 < etas[0] < 1.0 < etas[1]:
+        raise TensorValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
     betas = options.get("betas")
     if betas is not None and (not isinstance(betas, (tuple, list)) or len(betas) != 2):
         raise TensorTypeError(f"`betas={betas!r}` of the optimizer are to be two numbers. Write `betas=(0.9, 0.999)`.")
@@ -104,7 +114,17 @@ def completed(given: Any, defaults: Mapping[str, Any], others: Iterable[Mapping[
     if not isinstance(given, dict):
         raise TensorTypeError(f"param_group must be a dict, but got {type(given).__name__}")
     group = Group(given)
+    if "params" not in group:
+        near = difflib.get_close_matches("params", map(str, group), 1)
+        raise TensorValueError(
+            f"A group of parameters is a dict with `params`, and one of {', '.join(map(repr, group)) or 'nothing'} was "
+            f"given. {f'Write `params` for {near[0]!r}.' if near else 'Write `{"params": [w], "lr": 0.1}`.'}"
+        )
     params = group["params"]
+    if not isinstance(params, (Tensor, Iterable)) and parameters_of(params) is None:
+        raise TensorTypeError(
+            f"`params` of a group is a list of parameters, and {params!r} was given. Write `[w]` for a single one."
+        )
     if isinstance(params, set):
         raise TensorTypeError(
             "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
@@ -191,13 +211,19 @@ def state_dict_of(optimizer: Any) -> dict[str, Any]:
 
 def load_state_dict(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
     """Does what `Optimizer.load_state_dict` does."""
+    if not isinstance(state_dict, Mapping):
+        raise StateDictError(
+            f"`load_state_dict` takes what `state_dict()` returned, and a {type(state_dict).__name__} was given."
+        )
     state_dict = dict(state_dict)
     for hook in _hooks(optimizer, "load_pre"):
         changed = hook(optimizer, state_dict)
         state_dict = state_dict if changed is None else changed
-    if "param_groups" not in state_dict or "state" not in state_dict:
-        raise StateDictError("A state dict of an optimizer has `param_groups` and `state`.")
-    groups, saved = optimizer.param_groups, state_dict["param_groups"]
+    groups, saved = optimizer.param_groups, state_dict.get("param_groups")
+    if not isinstance(saved, (list, tuple)) or not isinstance(state_dict.get("state"), Mapping):
+        raise StateDictError("A state dict of an optimizer has `param_groups`, a list, and `state`, a dict.")
+    if not all(isinstance(group, Mapping) and "params" in group for group in saved):
+        raise StateDictError("Each group of a state dict of an optimizer is a dict with `params`.")
     if len(groups) != len(saved):
         raise StateDictError(
             f"loaded state dict has a different number of parameter groups: {len(saved)} instead of {len(groups)}"
@@ -217,15 +243,52 @@ def load_state_dict(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
             for number, parameter in zip(numbers, params, strict=True)
             if int(number) in by_number
         }
+    _check_options(optimizer, saved)
+    _check_kept(optimizer, saved, made)
     for group, other in zip(groups, saved, strict=True):
         options = {name: _as_saved(value, group.get(name)) for name, value in other.items() if name != "params"}
         params = group["params"]
+        newer = {name: value for name, value in group.items() if name in _NEWER}
         group.clear()
-        group.update(**options, params=params)
+        group.update(**{**newer, **options}, params=params)
     optimizer.state.clear()
     optimizer.state.update(made)
     for hook in _hooks(optimizer, "load_post"):
         hook(optimizer)
+
+
+_NEWER = ("maximize", "foreach", "capturable", "differentiable", "fused", "decoupled_weight_decay", "amsgrad")
+"""Options that state dicts of before may lack: those of the optimizer hold."""
+
+
+def _check_options(optimizer: Any, saved: Iterable[Mapping[str, Any]]) -> None:
+    """Raises if the groups of a state dict lack options of the optimizer."""
+    for i, group in enumerate(saved):
+        missing = [name for name in optimizer.defaults if name not in group and name not in _NEWER]
+        if missing:
+            there = [name for name in group if name != "params" and name not in optimizer.defaults]
+            more = f", and has {', '.join(f'`{name}`' for name in there)}" if there else ""
+            raise StateDictError(
+                f"group {i} of the state dict has no {', '.join(f'`{name}`' for name in missing)}{more}: it is that of "
+                f"another optimizer than {type(optimizer).__name__}. Load it into one of the kind that saved it."
+            )
+
+
+def _check_kept(optimizer: Any, saved: Sequence[Mapping[str, Any]], kept: Mapping[Tensor, Mapping[str, Any]]) -> None:
+    """Raises if what a state dict keeps of parameters is not what the optimizer keeps of them."""
+    for group, options in zip(optimizer.param_groups, saved, strict=True):
+        parameter = next((p for p in group["params"] if kept.get(p)), None)
+        if parameter is None:
+            continue
+        with recording(False):
+            wanted = optimizer._start(parameter, {**group, **options})
+        missing = [name for name in wanted if name not in kept[parameter]]
+        if missing:
+            raise StateDictError(
+                f"the state dict keeps {', '.join(f'`{name}`' for name in kept[parameter])} of a parameter, and "
+                f"{type(optimizer).__name__} needs {', '.join(f'`{name}`' for name in missing)}: it is that of another "
+                "optimizer. Load it into one of the kind that saved it."
+            )
 
 
 def _as_saved(value: Any, before: Any) -> Any:

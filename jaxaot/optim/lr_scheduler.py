@@ -9,7 +9,23 @@ from typing import Any, SupportsFloat
 
 from jaxaot._util import show_only_own as _show_only_own
 from jaxaot.optim.rules.optimizer import Optimizer
-from jaxaot.optim.schedules import begin, check, check_optimizer, each_group, load_state, put, rates, state_of, undo
+from jaxaot.optim.schedules import (
+    begin,
+    check,
+    as_metric,
+    check_functions,
+    check_list,
+    check_numbers,
+    check_optimizer,
+    check_schedules,
+    each_group,
+    load_state,
+    put,
+    rates,
+    scaled,
+    state_of,
+    undo,
+)
 
 RateOf = Callable[[int], float]
 
@@ -28,6 +44,7 @@ class LRScheduler:
     """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        check_numbers(self)
         self.optimizer = optimizer
         self.base_lrs = begin(optimizer, last_epoch)
         self.last_epoch = last_epoch
@@ -83,10 +100,11 @@ class LambdaLR(LRScheduler):
 
     def __init__(self, optimizer: Optimizer, lr_lambda: RateOf | Sequence[RateOf], last_epoch: int = -1) -> None:
         self.lr_lambdas: list[RateOf] = each_group("lr_lambda", optimizer, lr_lambda)
+        check_functions("lr_lambda", self.lr_lambdas)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        return [rate * fn(self.last_epoch) for fn, rate in zip(self.lr_lambdas, self.base_lrs, strict=True)]
+        return [scaled(rate, fn, self.last_epoch) for fn, rate in zip(self.lr_lambdas, self.base_lrs, strict=True)]
 
 
 class MultiplicativeLR(LRScheduler):
@@ -94,13 +112,14 @@ class MultiplicativeLR(LRScheduler):
 
     def __init__(self, optimizer: Optimizer, lr_lambda: RateOf | Sequence[RateOf], last_epoch: int = -1) -> None:
         self.lr_lambdas: list[RateOf] = each_group("lr_lambda", optimizer, lr_lambda)
+        check_functions("lr_lambda", self.lr_lambdas)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
         now = rates(self.optimizer)
         if self._is_initial:
             return now
-        return [rate * fn(self.last_epoch) for fn, rate in zip(self.lr_lambdas, now, strict=True)]
+        return [scaled(rate, fn, self.last_epoch) for fn, rate in zip(self.lr_lambdas, now, strict=True)]
 
 
 class StepLR(LRScheduler):
@@ -127,6 +146,7 @@ class MultiStepLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
+        check_list("milestones", milestones)
         self.milestones = Counter(milestones)
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
@@ -322,6 +342,7 @@ class SequentialLR(LRScheduler):
         milestones: Sequence[int],
         last_epoch: int = -1,
     ) -> None:
+        check_schedules("SequentialLR", schedulers)
         check(len(schedulers) > 0, "SequentialLR expects at least one scheduler, but got no scheduler.")
         check(
             len(milestones) == len(schedulers) - 1,
@@ -360,6 +381,7 @@ class ChainedScheduler(LRScheduler):
     """Several schedules at once: each changes what the ones before made."""
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
+        check_schedules("ChainedScheduler", schedulers)
         check(len(schedulers) > 0, "ChainedScheduler expects at least one scheduler, but got no scheduler.")
         self.optimizer = schedulers[0].optimizer if optimizer is None else optimizer
         check(
@@ -412,7 +434,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     def step(self, metrics: SupportsFloat, epoch: int | None = None) -> None:  # type: ignore[override]
         """Notes the metric of an epoch, and lowers the learning rates if it is time to."""
-        current = float(metrics)
+        current = as_metric(metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current):
             self.best = current

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from jaxaot.errors import TensorTypeError, TensorValueError
@@ -54,6 +55,76 @@ def put(group: Any, key: str, value: Any) -> None:
         group[key].fill_(value)
     else:
         group[key] = value
+
+
+def scaled(rate: Any, fn: Any, epoch: Any) -> Any:
+    """Returns a learning rate times what a function makes of the epoch.
+
+    Raises:
+      TensorTypeError: If that is no number.
+    """
+    factor = fn(epoch)
+    if factor is None or isinstance(factor, (str, bytes, list, tuple, dict)):
+        raise TensorTypeError(f"`lr_lambda` is to return a factor of the learning rate, and returned {factor!r}.")
+    return rate * factor
+
+
+def check_functions(name: str, functions: list[Any]) -> None:
+    """Raises unless all of them are functions."""
+    for fn in functions:
+        if not callable(fn):
+            raise TensorTypeError(
+                f"`{name}` is a function of the epoch, or one for each group of parameters, and {fn!r} was given. "
+                f"Write `{name}=lambda epoch: 0.95**epoch`."
+            )
+
+
+_NUMBERS = (
+    "step_size", "gamma", "factor", "total_iters", "start_factor", "end_factor", "power", "T_max", "eta_min", "min_lrs",
+    "max_lrs",
+)  # fmt: skip
+_PERIODS = ("step_size", "T_max")
+
+
+def check_numbers(schedule: Any) -> None:
+    """Raises unless the options of a schedule of ours are numbers, and its period is not 0."""
+    options = vars(schedule) if type(schedule).__module__.startswith("jaxaot.") else {}
+    for name in _NUMBERS:
+        for value in _listed(options.get(name, 1)):
+            if value is None or isinstance(value, (str, bytes, dict, list, tuple)) or callable(value):
+                raise TensorTypeError(f"`{name}` is a number, and {value!r} was given.")
+            if name in _PERIODS and isinstance(value, (int, float)) and value == 0:
+                raise TensorValueError(f"`{name}` counts epochs, and 0 was given.")
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, (list, tuple)) else (value,)
+
+
+def check_list(name: str, values: Any) -> None:
+    """Raises unless there are several values."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TensorTypeError(f"`{name}` is a list of epochs, and {values!r} was given. Write `{name}=[30, 60]`.")
+
+
+def as_metric(value: Any) -> float:
+    """Returns what a schedule is to look at.
+
+    Raises:
+      TensorTypeError: If it is no number.
+    """
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        if hasattr(value, "__float__"):  # what is traced says itself why it is none
+            raise
+        raise TensorTypeError(f"`step` takes the metric of the epoch, a number, and {value!r} was given.") from None
+
+
+def check_schedules(name: str, schedules: Any) -> None:
+    """Raises unless it is a list of schedules."""
+    if not isinstance(schedules, (list, tuple)) or not all(hasattr(s, "optimizer") for s in schedules):
+        raise TensorTypeError(f"{name} takes a list of schedules, and {schedules!r} was given.")
 
 
 def each_group(name: str, optimizer: Any, value: Any) -> list[Any]:

@@ -110,8 +110,17 @@ class HasItems(Condition):
         return "holds other items"
 
 
+def _memory(value: memoryview) -> Any:
+    """Returns what a view of memory shows; None if it was released."""
+    try:
+        return value.format, value.shape, value.tobytes()
+    except ValueError:
+        return None
+
+
 READINGS: dict[type, Callable[[Any], Any]] = {
     bytearray: bytes,
+    memoryview: _memory,
     array.array: lambda value: (value.typecode, value.tobytes()),
     operator.attrgetter: operator.methodcaller("__reduce__"),
     operator.itemgetter: operator.methodcaller("__reduce__"),

@@ -38,7 +38,7 @@ def is_hashable(value: object) -> bool:
     """Returns whether a value has a hash."""
     try:
         hash(value)
-    except TypeError:
+    except (TypeError, ValueError):  # views of memory raise the second
         return False
     return True
 

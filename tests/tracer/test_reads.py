@@ -324,6 +324,7 @@ VALUES = {
     "Decimal of one value": (decimal.Decimal("1.0"), decimal.Decimal("1.00"), lambda v: len(str(v))),
     "bytearray": (bytearray(b"ab"), bytearray(b"abc"), len),
     "array": (array.array("d", [1.0]), array.array("d", [2.0]), lambda v: v[0]),
+    "memoryview": (memoryview(bytearray(b"ab")), memoryview(b"cb"), lambda v: v[0]),
     "UserDict": (collections.UserDict(k=1), collections.UserDict(k=2), lambda v: v["k"]),
     "UserList": (collections.UserList([1]), collections.UserList([2]), lambda v: v[0]),
     "ChainMap": (collections.ChainMap({"k": 1}), collections.ChainMap({}, {"k": 2}), lambda v: v["k"]),
@@ -355,6 +356,7 @@ def test_a_number_that_is_none_is_no_reason():
 CHANGED_IN_PLACE = {
     "bytearray": (bytearray(b"ab"), lambda v: v.append(1), len),
     "array": (array.array("d", [1.0]), lambda v: v.append(2.0), len),
+    "memoryview": (memoryview(bytearray(b"ab")), lambda v: v.__setitem__(0, 1), lambda v: v[0]),
     "UserDict": (collections.UserDict(k=1), lambda v: v.update(k=2), lambda v: v["k"]),
     "ChainMap": (collections.ChainMap({}, {"k": 1}), lambda v: v.update(k=2), lambda v: v["k"]),
     "deque": (collections.deque([1, 2]), lambda v: v.rotate(), lambda v: v[0]),

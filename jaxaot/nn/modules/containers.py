@@ -67,6 +67,8 @@ class _Row(Module):
         """Adds modules at the end; returns the container."""
         if isinstance(modules, Module) and not isinstance(modules, Iterable):
             raise TensorTypeError(f"{type(self).__name__} takes several modules. Write `[module]` for a single one.")
+        if not isinstance(modules, Iterable):
+            raise TensorTypeError(f"{type(self).__name__} takes several modules, and {modules!r} was given.")
         for module in list(modules):
             self.append(module)
         return self
@@ -224,6 +226,8 @@ class ModuleDict(Module):
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
         """Adds modules by name."""
+        if not isinstance(modules, Iterable):
+            raise TensorTypeError(f"{type(self).__name__} takes modules by name, and {modules!r} was given.")
         for name, module in dict(modules).items():
             self.add_module(name, module)
 

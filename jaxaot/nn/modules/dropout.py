@@ -11,7 +11,7 @@ from jaxaot.nn.modules.module import Module
 class _Dropout(Module):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
-        check(0 <= p <= 1, f"dropout probability has to be between 0 and 1, but got {p}")
+        check(not isinstance(p, str) and 0 <= p <= 1, f"dropout probability has to be between 0 and 1, but got {p}")
         self.p = p
         self.inplace = inplace
 

@@ -8,7 +8,7 @@ from typing import Any
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.tensor import Tensor
 from jaxaot.nn import functional, init
-from jaxaot.nn.made import blank
+from jaxaot.nn.made import blank, check
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
 
@@ -81,6 +81,7 @@ class Bilinear(Module):
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
+        check(in1_features > 0, f"in1_features must be > 0, but got {in1_features}")
         self.in1_features = in1_features
         self.in2_features = in2_features
         self.out_features = out_features

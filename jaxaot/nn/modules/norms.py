@@ -288,7 +288,7 @@ class GroupNorm(Module):
     ) -> None:
         super().__init__()
         check(
-            num_channels % num_groups == 0,
+            num_groups != 0 and num_channels % num_groups == 0,
             f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})",
         )
         self.num_groups = num_groups

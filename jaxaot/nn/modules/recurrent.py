@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from jaxaot._typing import DTypeLike
+from jaxaot.errors import TensorTypeError
 from jaxaot.facade.tensor import Tensor
 from jaxaot.nn import functional, init
 from jaxaot.nn.made import blank, check
@@ -14,6 +15,23 @@ from jaxaot.nn.parameter import Parameter
 from jaxaot.nn.recurrence import run_layers, step
 
 _N_GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
+
+
+def _pair(hx: Any) -> Any:
+    return tuple(hx) if isinstance(hx, (tuple, list)) else hx
+
+
+def _check_given(mode: str, input: Any, states: Any, n: int) -> None:
+    """Raises unless a layer is called with a tensor, and with `n` of them as its state, if it is given."""
+    if not isinstance(input, Tensor):
+        raise TensorTypeError(f"{mode}: argument 'input' must be Tensor, not {type(input).__name__}")
+    if states is None:
+        return
+    wanted = "a pair of tensors, `(h_0, c_0)`" if n == 2 else "one tensor, `h_0`"
+    given = states if isinstance(states, tuple) else (states,)
+    if len(given) != n or not all(isinstance(state, Tensor) for state in given):
+        kinds = ", ".join(type(state).__name__ for state in given)
+        raise TensorTypeError(f"{mode}: the state is {wanted}, and what was given is of type {kinds}.")
 
 
 class RNNBase(Module):
@@ -86,6 +104,7 @@ class RNNBase(Module):
         return [[found.get(name + end) for name in names] for end in ends if f"weight_ih{end}" in found]
 
     def _run(self, input: Tensor, states: tuple[Tensor, ...] | None) -> tuple[Tensor, tuple[Tensor, ...]]:
+        _check_given(self.mode, input, states, 2 if self.mode == "LSTM" else 1)
         is_batched = input.ndim == 3
         check(input.ndim in (2, 3), f"{self.mode}: Expected input to be 2D or 3D, got {input.ndim}D tensor instead")
         check(
@@ -232,7 +251,7 @@ class LSTM(RNNBase):
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Returns the hidden states of the last layer at each step, and the last hidden and cell states of all."""
-        output, (hidden, cell) = self._run(input, None if hx is None else tuple(hx))
+        output, (hidden, cell) = self._run(input, _pair(hx))
         return output, (hidden, cell)
 
 
@@ -262,6 +281,7 @@ class _Cell(Module):
             init.uniform_(parameter, -bound, bound)
 
     def _step(self, mode: str, input: Tensor, states: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
+        _check_given(f"{mode}Cell", input, states, 2 if mode == "LSTM" else 1)
         check(input.ndim in (1, 2), f"{mode}Cell: Expected input to be 1D or 2D, got {input.ndim}D instead")
         if states is None:
             zeros = input.new_zeros((*input.shape[:-1], self.hidden_size))
@@ -312,7 +332,7 @@ class LSTMCell(_Cell):
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         """Returns the next hidden state and the next state of the cell."""
-        hidden, cell = self._step("LSTM", input, None if hx is None else tuple(hx))
+        hidden, cell = self._step("LSTM", input, _pair(hx))
         return hidden, cell
 
 
