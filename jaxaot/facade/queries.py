@@ -11,7 +11,6 @@ import numpy as np
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, ShapeMismatchError, TensorValueError
 from jaxaot.facade.create import as_dtype, from_jax, tensor
-from jaxaot.facade.devices import META
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.subclass import leaves_of
@@ -95,9 +94,7 @@ def numel(input: Tensor) -> int:
 def get_device(input: Tensor) -> int:
     """Returns the number of the accelerator that holds the tensor, or -1 on the CPU."""
     device = input.device
-    if device == META:
-        return -1
-    return -1 if getattr(device, "platform", "cpu") == "cpu" else int(device.id)
+    return -1 if device.type in ("cpu", "meta") else device.index
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
@@ -246,8 +243,8 @@ def _layout(self: Tensor) -> MemoryLayout:
 
 
 PROPERTIES = {
-    "is_cpu": lambda self: getattr(self.device, "platform", None) == "cpu",
-    "is_cuda": lambda self: getattr(self.device, "platform", "cpu") in ("gpu", "cuda", "rocm"),
+    "is_cpu": lambda self: self.device.type == "cpu",
+    "is_cuda": lambda self: self.device.type == "cuda",
     "is_meta": lambda self: self._storage.layout.is_abstract,
     "layout": _layout,
     "is_sparse": lambda self: False,

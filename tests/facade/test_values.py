@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import decimal
 import math
+import pickle
 import warnings
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -166,3 +169,21 @@ def test_numbers_that_every_dtype_takes():
     x = HALVES.clone()
     x[0] = 70000
     assert x.tolist() == [math.inf, 1]
+
+
+def test_a_device_has_pytorchs_names_and_is_one_of_jax():
+    x, here = ja.ones(2), jax.devices("cpu")[0]
+    place = x.to(here).device
+    assert isinstance(place, ja.device) and (place.type, place.index, str(place)) == ("cpu", None, "cpu")
+    assert place == ja.device("cpu") == ja.device("cpu:0") == here == place and place != ja.device("meta")
+    assert hash(place) == hash(here) and {place: 1}[ja.device("cpu", 0)] == 1
+    assert (place.platform, place.id, place.jax_device) == ("cpu", here.id, here)
+    assert pickle.loads(pickle.dumps([place, ja.device("meta")])) == [place, ja.device("meta")]
+    assert copy.deepcopy(place) == place and repr(place) == "ja.device('cpu')"
+    assert x.to(place).device == ja.zeros(2, device=place).device == ja.tensor([1.0], device=place).device == place
+    assert jax.device_put(np.ones(2), place).devices() == jnp.zeros(2, device=place).devices() == {here}
+    assert ja.compile(lambda x: x + ja.ones(2, device=x.device) if x.device.type == "cpu" else x)(x).tolist() == [2, 2]
+    assert ja.compile(lambda x, where: x.to(where) + 1)(x, place).tolist() == [2, 2]
+    assert ja.device("meta").type == "meta" and not hasattr(ja.device("meta"), "platform")
+    with place, pytest.raises(errors.TensorTypeError, match="arrays of JAX have values"):
+        jax.device_put(np.ones(2), ja.device("meta"))
