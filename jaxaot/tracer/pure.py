@@ -360,7 +360,8 @@ def run_pure(
         raise TraceError(
             f"During a transform of `ja.func` the function provided would mutate a captured Tensor: {n_changed} "
             "tensor(s) that it was not passed, their values, their shape or their `.grad`. Pass them as arguments and "
-            "return their new values."
+            "return their new values. A batch norm in training writes running statistics: make it with "
+            "`track_running_stats=False`, or pass its buffers, `ja.func.functional_call(model, (params, buffers), x)`."
         )
     if n_changed:
         raise TraceError(
