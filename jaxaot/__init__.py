@@ -40,6 +40,7 @@ from jaxaot._absent import missing_name as _missing_name
 from jaxaot._logs import set_up_logs as _set_up_logs
 from jaxaot._util import public_names as _public_names
 from jaxaot.errors import JaxaotError as JaxaotError
+from jaxaot.ops.dtypes import dtype as dtype
 from jaxaot.settings import Config as Config
 from jaxaot.settings import get as _get_config
 from jaxaot.settings import scoped as _scoped
@@ -164,13 +165,13 @@ _sys.meta_path.append(_Finder)  # type: ignore[arg-type]
 
 config, get_config, set_config = _scoped, _get_config, _set_globally
 
-bool = _np.bool_
-uint8, int8, int16, int32, int64 = _np.uint8, _np.int8, _np.int16, _np.int32, _np.int64
-float16, bfloat16, float32, float64 = _np.float16, _jnp.bfloat16, _np.float32, _np.float64
+bool = dtype("bool")
+uint8, int8, int16, int32, int64 = map(dtype, ("uint8", "int8", "int16", "int32", "int64"))
+float16, bfloat16, float32, float64 = map(dtype, ("float16", _jnp.bfloat16, "float32", "float64"))
 half, float, double, short, int, long = float16, float32, float64, int16, int32, int64
-complex64, complex128 = _np.complex64, _np.complex128
+complex64, complex128 = map(dtype, ("complex64", "complex128"))
 cfloat, cdouble = complex64, complex128
-float8_e4m3fn, float8_e5m2 = _jnp.float8_e4m3fn, _jnp.float8_e5m2
+float8_e4m3fn, float8_e5m2 = map(dtype, (_jnp.float8_e4m3fn, _jnp.float8_e5m2))
 inf, nan, pi, e = _np.inf, _np.nan, _np.pi, _np.e
 newaxis = None
 contiguous_format, preserve_format = memory_format.contiguous_format, memory_format.preserve_format

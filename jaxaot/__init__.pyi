@@ -112,6 +112,7 @@ from jaxaot.facade.trees import to_tensors as to_tensors
 from jaxaot.freezing.frozen import freeze as freeze
 from jaxaot.ir.roofline import Target as Target
 from jaxaot.jitted import jit as jit
+from jaxaot.ops.dtypes import dtype as dtype
 from jaxaot.plan.stages import Compiled as Compiled
 from jaxaot.plan.stages import JointGraph as JointGraph
 from jaxaot.plan.stages import Partition as Partition
@@ -159,28 +160,28 @@ __version__: _str
 config = _scoped
 get_config = _get
 set_config = _set_globally
-bool = _np.bool
-uint8 = _np.uint8
-int8 = _np.int8
-int16 = _np.int16
-int32 = _np.int32
-int64 = _np.int64
-float16 = _np.float16
-bfloat16: Any
-float32 = _np.float32
-float64 = _np.float64
-half = _np.float16
-float = _np.float32
-double = _np.float64
-short = _np.int16
-int = _np.int32
-long = _np.int64
-complex64 = _np.complex64
-complex128 = _np.complex128
-cfloat = _np.complex64
-cdouble = _np.complex128
-float8_e4m3fn: Any
-float8_e5m2: Any
+bool: dtype
+uint8: dtype
+int8: dtype
+int16: dtype
+int32: dtype
+int64: dtype
+float16: dtype
+bfloat16: dtype
+float32: dtype
+float64: dtype
+half: dtype
+float: dtype
+double: dtype
+short: dtype
+int: dtype
+long: dtype
+complex64: dtype
+complex128: dtype
+cfloat: dtype
+cdouble: dtype
+float8_e4m3fn: dtype
+float8_e5m2: dtype
 inf: _float
 nan: _float
 pi: _float
@@ -603,7 +604,14 @@ def allclose(
     See `torch.allclose`.
     """
 
-def alpha_dropout(input: Operand, p: _float = 0.5, training: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def alpha_dropout(
+    input: Operand,
+    p: _float = 0.5,
+    training: _bool = False,
+    *,
+    out: Tensor | None = None,
+    train: _bool = ...,
+) -> Tensor:
     """Returns the elements, in training some set so that mean and variance stay, as `selu` needs.
 
     Args:
@@ -611,6 +619,7 @@ def alpha_dropout(input: Operand, p: _float = 0.5, training: _bool = False, *, o
       p: The order of the norm, or the probability.
       training: Whether it behaves as in training.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      train: Whether it behaves as in training.
 
     The result has memory of its own; `Tensor.alpha_dropout_` writes it to `input`.
 
@@ -619,13 +628,14 @@ def alpha_dropout(input: Operand, p: _float = 0.5, training: _bool = False, *, o
     See `torch.alpha_dropout`.
     """
 
-def alpha_dropout_(input: Operand, p: _float = 0.5, training: _bool = False) -> Tensor:
+def alpha_dropout_(input: Operand, p: _float = 0.5, training: _bool = False, *, train: _bool = ...) -> Tensor:
     """Writes to the tensor what `alpha_dropout` returns: the elements, in training some set so that mean and variance stay, as `selu` needs.
 
     Args:
       input: The tensor.
       p: The order of the norm, or the probability.
       training: Whether it behaves as in training.
+      train: Whether it behaves as in training.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -688,6 +698,8 @@ def aminmax(
     dim: _int | None = None,
     keepdim: _bool = False,
     out: Sequence[Tensor] | None = None,
+    axis: _int | None = ...,
+    keepdims: _bool = ...,
 ) -> AminmaxResult:
     """Returns the least and the greatest element, over all dims or along `dim`.
 
@@ -696,6 +708,8 @@ def aminmax(
       dim: The dim, or dims where several are possible; negative ones count from the end.
       keepdim: Whether reduced dims stay, with size 1.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 
@@ -1032,10 +1046,12 @@ def as_strided(
     """
 
 def as_strided_(
-    self: Tensor,
-    size: Sequence[_int],
-    stride: Sequence[_int],
+    self: Tensor = ...,
+    size: Sequence[_int] = ...,
+    stride: Sequence[_int] = ...,
     storage_offset: _int | None = None,
+    *,
+    input: Tensor = ...,
 ) -> Tensor:
     """Shows another strided view of the storage, in place.
 
@@ -1044,6 +1060,7 @@ def as_strided_(
       size: The shape of the result, as integers or a tuple; or how many.
       stride: The step from window to window, one number or one for each dim; by default the size of the window.
       storage_offset: The element of the storage at which the view begins; by default as this tensor's.
+      input: The tensor.
 
     See `torch.as_strided_`.
     """
@@ -1093,8 +1110,11 @@ def asarray(
     dtype: DTypeLike | None = None,
     device: Device | None = None,
     copy: _bool | None = None,
+    requires_grad: _bool | None = None,
 ) -> Tensor:
     """Returns `obj` as a tensor: a tensor itself, a jax array without a copy, anything else copied.
+
+    By default it requires grad if `obj` does.
 
     Raises:
       ArgumentError: If `copy=False` and the data has to be copied.
@@ -1104,6 +1124,7 @@ def asarray(
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       device: Where the tensor is made: a jax device or a name such as `'cpu'`.
       copy: Whether to copy in any case; None copies where it has to.
+      requires_grad: Whether gradients of the new tensor are wanted.
 
     See `torch.asarray`.
     """
@@ -1430,50 +1451,66 @@ def binomial(
     See `torch.binomial`.
     """
 
-def bitwise_and(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+def bitwise_and(
+    input: Operand = ...,
+    other: Operand = ...,
+    *,
+    out: Tensor | None = None,
+    self: Operand = ...,
+) -> Tensor:
     """Returns the bits that `input` and `other` have in common; of bools the logical and.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      self: The tensor.
 
     The result has memory of its own; `Tensor.bitwise_and_` writes it to `input`.
 
     See `torch.bitwise_and`.
     """
 
-def bitwise_and_(input: Operand, other: Operand) -> Tensor:
+def bitwise_and_(input: Operand = ..., other: Operand = ..., *, self: Operand = ...) -> Tensor:
     """Writes to the tensor what `bitwise_and` returns: the bits that `input` and `other` have in common; of bools the logical and.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
+      self: The tensor.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
     See `torch.Tensor.bitwise_and_`.
     """
 
-def bitwise_left_shift(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+def bitwise_left_shift(
+    input: Operand = ...,
+    other: Operand = ...,
+    *,
+    out: Tensor | None = None,
+    self: Operand = ...,
+) -> Tensor:
     """Returns the bits of `input` moved left by `other` places.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      self: The tensor.
 
     The result has memory of its own; `Tensor.bitwise_left_shift_` writes it to `input`.
 
     See `torch.bitwise_left_shift`.
     """
 
-def bitwise_left_shift_(input: Operand, other: Operand) -> Tensor:
+def bitwise_left_shift_(input: Operand = ..., other: Operand = ..., *, self: Operand = ...) -> Tensor:
     """Writes to the tensor what `bitwise_left_shift` returns: the bits of `input` moved left by `other` places.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
+      self: The tensor.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -1503,75 +1540,99 @@ def bitwise_not_(input: Operand) -> Tensor:
     See `torch.Tensor.bitwise_not_`.
     """
 
-def bitwise_or(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+def bitwise_or(
+    input: Operand = ...,
+    other: Operand = ...,
+    *,
+    out: Tensor | None = None,
+    self: Operand = ...,
+) -> Tensor:
     """Returns the bits that `input` or `other` has; of bools the logical or.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      self: The tensor.
 
     The result has memory of its own; `Tensor.bitwise_or_` writes it to `input`.
 
     See `torch.bitwise_or`.
     """
 
-def bitwise_or_(input: Operand, other: Operand) -> Tensor:
+def bitwise_or_(input: Operand = ..., other: Operand = ..., *, self: Operand = ...) -> Tensor:
     """Writes to the tensor what `bitwise_or` returns: the bits that `input` or `other` has; of bools the logical or.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
+      self: The tensor.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
     See `torch.Tensor.bitwise_or_`.
     """
 
-def bitwise_right_shift(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+def bitwise_right_shift(
+    input: Operand = ...,
+    other: Operand = ...,
+    *,
+    out: Tensor | None = None,
+    self: Operand = ...,
+) -> Tensor:
     """Returns the bits of `input` moved right by `other` places, copies of the sign following.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      self: The tensor.
 
     The result has memory of its own; `Tensor.bitwise_right_shift_` writes it to `input`.
 
     See `torch.bitwise_right_shift`.
     """
 
-def bitwise_right_shift_(input: Operand, other: Operand) -> Tensor:
+def bitwise_right_shift_(input: Operand = ..., other: Operand = ..., *, self: Operand = ...) -> Tensor:
     """Writes to the tensor what `bitwise_right_shift` returns: the bits of `input` moved right by `other` places, copies of the sign following.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
+      self: The tensor.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
     See `torch.Tensor.bitwise_right_shift_`.
     """
 
-def bitwise_xor(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+def bitwise_xor(
+    input: Operand = ...,
+    other: Operand = ...,
+    *,
+    out: Tensor | None = None,
+    self: Operand = ...,
+) -> Tensor:
     """Returns the bits in which `input` and `other` differ; of bools the exclusive or.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      self: The tensor.
 
     The result has memory of its own; `Tensor.bitwise_xor_` writes it to `input`.
 
     See `torch.bitwise_xor`.
     """
 
-def bitwise_xor_(input: Operand, other: Operand) -> Tensor:
+def bitwise_xor_(input: Operand = ..., other: Operand = ..., *, self: Operand = ...) -> Tensor:
     """Writes to the tensor what `bitwise_xor` returns: the bits in which `input` and `other` differ; of bools the exclusive or.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
+      self: The tensor.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -1666,12 +1727,13 @@ def broadcast_to(input: Tensor, size: Sequence[_int]) -> Tensor:
     """
 
 def bucketize(
-    input: Operand,
-    boundaries: Operand,
+    input: Operand = ...,
+    boundaries: Operand = ...,
     *,
     out_int32: _bool = False,
     right: _bool = False,
     out: Tensor | None = None,
+    self: Operand = ...,
 ) -> Tensor:
     """Returns the index of the bucket between `boundaries` into which each element falls.
 
@@ -1681,6 +1743,7 @@ def bucketize(
       out_int32: Whether indices are int32.
       right: Whether equal values go to the right of one another.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      self: The tensor.
 
     The result has memory of its own.
 
@@ -1858,13 +1921,14 @@ def cholesky_solve(input: Operand, input2: Operand, upper: _bool = False, *, out
     See `torch.cholesky_solve`.
     """
 
-def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+def chunk(input: Tensor, chunks: _int, dim: _int = 0, *, axis: _int = ...) -> tuple[Tensor, ...]:
     """Returns views of at most `chunks` equal pieces of a dim.
 
     Args:
       input: The tensor.
       chunks: How many pieces.
       dim: The dim, or dims where several are possible; negative ones count from the end.
+      axis: NumPy's name of `dim`.
 
     The result is a view: it shares memory with `input`.
 
@@ -2588,6 +2652,7 @@ def cumulative_trapezoid(
     dx: _float = 1.0,
     dim: _int = -1,
     out: Tensor | None = None,
+    axis: _int = ...,
 ) -> Tensor:
     """Returns the integrals of `y` from the first point to each later one, by trapezoids.
 
@@ -2597,6 +2662,7 @@ def cumulative_trapezoid(
       dx: The distance of neighbouring points, where `x` is not given.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own.
 
@@ -2626,12 +2692,13 @@ def deg2rad_(input: Operand) -> Tensor:
     See `torch.Tensor.deg2rad_`.
     """
 
-def det(input: Operand, *, out: Tensor | None = None) -> Tensor:
+def det(input: Operand = ..., *, out: Tensor | None = None, A: Operand = ...) -> Tensor:
     """Returns the determinant of a square matrix.
 
     Args:
       input: The tensor.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      A: A matrix or a batch of matrices.
 
     The result has memory of its own.
 
@@ -2649,11 +2716,12 @@ def detach(input: Tensor) -> Tensor:
     See `torch.detach`.
     """
 
-def detach_(self: Tensor) -> Tensor:
+def detach_(self: Tensor = ..., *, input: Tensor = ...) -> Tensor:
     """Cuts this tensor off from its history, in place.
 
     Args:
       self: The tensor.
+      input: The tensor.
 
     See `torch.detach_`.
     """
@@ -2910,7 +2978,14 @@ def dot(input: Operand, tensor: Operand, *, out: Tensor | None = None) -> Tensor
     See `torch.dot`.
     """
 
-def dropout(input: Operand, p: _float = 0.5, training: _bool = True, *, out: Tensor | None = None) -> Tensor:
+def dropout(
+    input: Operand,
+    p: _float = 0.5,
+    training: _bool = True,
+    *,
+    out: Tensor | None = None,
+    train: _bool = ...,
+) -> Tensor:
     """Returns the elements, in training each replaced by zero with probability `p`, the others scaled up.
 
     Args:
@@ -2918,6 +2993,7 @@ def dropout(input: Operand, p: _float = 0.5, training: _bool = True, *, out: Ten
       p: The probability with which an element becomes zero.
       training: Whether it behaves as in training.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      train: Whether it behaves as in training.
 
     The result has memory of its own; `Tensor.dropout_` writes it to `input`.
 
@@ -2926,13 +3002,14 @@ def dropout(input: Operand, p: _float = 0.5, training: _bool = True, *, out: Ten
     See `torch.dropout`.
     """
 
-def dropout_(input: Operand, p: _float = 0.5, training: _bool = True) -> Tensor:
+def dropout_(input: Operand, p: _float = 0.5, training: _bool = True, *, train: _bool = ...) -> Tensor:
     """Writes to the tensor what `dropout` returns: the elements, in training each replaced by zero with probability `p`, the others scaled up.
 
     Args:
       input: The tensor.
       p: The probability with which an element becomes zero.
       training: Whether it behaves as in training.
+      train: Whether it behaves as in training.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -2942,7 +3019,7 @@ def dropout_(input: Operand, p: _float = 0.5, training: _bool = True) -> Tensor:
     """
 
 def dsplit(
-    x: Tensor,
+    input: Tensor,
     indices_or_sections: Ints | Tensor | None = None,
     *,
     indices: Ints | Tensor | None = None,
@@ -2951,7 +3028,7 @@ def dsplit(
     """Returns views of equal pieces of a dim, or of the pieces between indices.
 
     Args:
-      x: The elements, or the points along the dim.
+      input: The tensor.
       indices_or_sections: How many pieces, or the indices between them.
       indices: Indices, of an integer dtype.
       sections: How many pieces.
@@ -3246,12 +3323,20 @@ def exp_(input: Operand) -> Tensor:
     See `torch.Tensor.exp_`.
     """
 
-def expand_copy(input: Tensor, *size: Ints, out: Tensor | None = None) -> Tensor:
+def expand_copy(
+    input: Tensor,
+    *sizes: Ints,
+    size: Ints | None = None,
+    implicit: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
     """Returns a copy of what `expand` shows.
 
     Args:
       input: The tensor.
+      sizes: The shape of the result, as integers or a tuple.
       size: The shape of the result, as integers or a tuple; or how many.
+      implicit: Accepted and ignored.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
 
     See `torch.expand_copy`.
@@ -3314,6 +3399,7 @@ def feature_alpha_dropout(
     training: _bool = False,
     *,
     out: Tensor | None = None,
+    train: _bool = ...,
 ) -> Tensor:
     """Returns the channels, in training some set as by `alpha_dropout`, each as a whole.
 
@@ -3324,6 +3410,7 @@ def feature_alpha_dropout(
       p: The order of the norm, or the probability.
       training: Whether it behaves as in training.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      train: Whether it behaves as in training.
 
     The result has memory of its own; `Tensor.feature_alpha_dropout_` writes it to `input`.
 
@@ -3332,13 +3419,20 @@ def feature_alpha_dropout(
     See `torch.feature_alpha_dropout`.
     """
 
-def feature_alpha_dropout_(input: Operand, p: _float = 0.5, training: _bool = False) -> Tensor:
+def feature_alpha_dropout_(
+    input: Operand,
+    p: _float = 0.5,
+    training: _bool = False,
+    *,
+    train: _bool = ...,
+) -> Tensor:
     """Writes to the tensor what `feature_alpha_dropout` returns: the channels, in training some set as by `alpha_dropout`, each as a whole.
 
     Args:
       input: The tensor.
       p: The order of the norm, or the probability.
       training: Whether it behaves as in training.
+      train: Whether it behaves as in training.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -3353,6 +3447,7 @@ def feature_dropout(
     training: _bool = True,
     *,
     out: Tensor | None = None,
+    train: _bool = ...,
 ) -> Tensor:
     """Returns the channels, in training each replaced by zeros as a whole with probability `p`.
 
@@ -3363,6 +3458,7 @@ def feature_dropout(
       p: The order of the norm, or the probability.
       training: Whether it behaves as in training.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      train: Whether it behaves as in training.
 
     The result has memory of its own; `Tensor.feature_dropout_` writes it to `input`.
 
@@ -3371,13 +3467,14 @@ def feature_dropout(
     See `torch.feature_dropout`.
     """
 
-def feature_dropout_(input: Operand, p: _float = 0.5, training: _bool = True) -> Tensor:
+def feature_dropout_(input: Operand, p: _float = 0.5, training: _bool = True, *, train: _bool = ...) -> Tensor:
     """Writes to the tensor what `feature_dropout` returns: the channels, in training each replaced by zeros as a whole with probability `p`.
 
     Args:
       input: The tensor.
       p: The order of the norm, or the probability.
       training: Whether it behaves as in training.
+      train: Whether it behaves as in training.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -3491,13 +3588,20 @@ def flipud(input: Operand, *, out: Tensor | None = None) -> Tensor:
     See `torch.flipud`.
     """
 
-def float_power(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
+def float_power(
+    input: Operand = ...,
+    exponent: Operand = ...,
+    *,
+    out: Tensor | None = None,
+    self: Operand = ...,
+) -> Tensor:
     """Returns each element to the power of `exponent`, computed in double precision.
 
     Args:
       input: The tensor.
       exponent: The power, a tensor or a number.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      self: The tensor.
 
     The result has memory of its own.
 
@@ -3716,11 +3820,12 @@ def full_like(
 
 def gather(
     input: Operand,
-    dim: _int,
-    index: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
     *,
     sparse_grad: _bool = False,
     out: Tensor | None = None,
+    axis: _int = ...,
 ) -> Tensor:
     """Returns, at each place of `index`, the element of `input` that it names along `dim`.
 
@@ -3730,6 +3835,7 @@ def gather(
       index: Indices along the dim, of an integer dtype; or one index.
       sparse_grad: PyTorch's choice of a sparse gradient; ignored: gradients are dense.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own.
 
@@ -3811,7 +3917,7 @@ def ger(input: Operand, vec2: Operand, *, out: Tensor | None = None) -> Tensor:
     See `torch.outer`; also called `ger`.
     """
 
-def get_default_dtype() -> _np.dtype:
+def get_default_dtype() -> Dtype:
     """Returns the dtype of floats that name none: float32.
 
     See `torch.get_default_dtype`.
@@ -3834,6 +3940,7 @@ def gradient(
     dim: Ints | None = None,
     edge_order: _int = 1,
     out: Sequence[Tensor] | None = None,
+    axis: Ints | None = ...,
 ) -> tuple[Tensor, ...]:
     """Returns the derivative along each dim, estimated by central differences.
 
@@ -3847,6 +3954,7 @@ def gradient(
       dim: The dim, or dims where several are possible; negative ones count from the end.
       edge_order: The order of the differences at the ends: 1 or 2.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own.
 
@@ -3860,6 +3968,7 @@ def gradient(
     dim: Ints | None = None,
     edge_order: _int = 1,
     out: Sequence[Tensor] | None = None,
+    axis: Ints | None = ...,
 ) -> tuple[Tensor, ...]: ...
 
 def greater(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -3996,6 +4105,7 @@ def group_norm(
     weight: Operand | None = None,
     bias: Operand | None = None,
     eps: _float = 1e-05,
+    cudnn_enabled: Any = True,
     *,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -4007,6 +4117,7 @@ def group_norm(
       weight: The weights: of the layer, of each class, or of each element.
       bias: What is added to the result, one number for each output; None for nothing.
       eps: A small number that keeps from dividing by zero.
+      cudnn_enabled: Accepted and ignored: XLA chooses its kernels itself.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
 
     The result has memory of its own.
@@ -4120,6 +4231,7 @@ def hash_tensor(
     mode: _int = 0,
     out: Tensor | None = None,
     axis: Ints = ...,
+    keepdims: _bool = ...,
 ) -> Tensor:
     """Returns the exclusive or of the elements' 64-bit patterns.
 
@@ -4130,6 +4242,7 @@ def hash_tensor(
       mode: The way it is done, by PyTorch's names.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
       axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 
@@ -4252,7 +4365,7 @@ def histogramdd(
 ) -> tuple[Tensor, tuple[Tensor, ...]]: ...
 
 def hsplit(
-    x: Tensor,
+    input: Tensor,
     indices_or_sections: Ints | Tensor | None = None,
     *,
     indices: Ints | Tensor | None = None,
@@ -4261,7 +4374,7 @@ def hsplit(
     """Returns views of equal pieces of a dim, or of the pieces between indices.
 
     Args:
-      x: The elements, or the points along the dim.
+      input: The tensor.
       indices_or_sections: How many pieces, or the indices between them.
       indices: Indices, of an integer dtype.
       sections: How many pieces.
@@ -4401,12 +4514,13 @@ def imag(input: Tensor) -> Tensor:
 
 def index_add(
     input: Operand,
-    dim: _int,
-    index: Operand,
-    source: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
+    source: Operand = ...,
     *,
     alpha: Operand = 1,
     out: Tensor | None = None,
+    axis: _int = ...,
 ) -> Tensor:
     """Returns `input` with `alpha` times the slices of `source` added to those that `index` lists.
 
@@ -4417,13 +4531,22 @@ def index_add(
       source: What is written.
       alpha: A number that the second operand is multiplied with.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own; `Tensor.index_add_` writes it to `input`.
 
     See `torch.index_add`.
     """
 
-def index_add_(input: Operand, dim: _int, index: Operand, source: Operand, *, alpha: Operand = 1) -> Tensor:
+def index_add_(
+    input: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
+    source: Operand = ...,
+    *,
+    alpha: Operand = 1,
+    axis: _int = ...,
+) -> Tensor:
     """Writes to the tensor what `index_add` returns: `input` with `alpha` times the slices of `source` added to those that `index` lists.
 
     Args:
@@ -4432,13 +4555,22 @@ def index_add_(input: Operand, dim: _int, index: Operand, source: Operand, *, al
       index: Indices along the dim, of an integer dtype; or one index.
       source: What is written.
       alpha: A number that the second operand is multiplied with.
+      axis: NumPy's name of `dim`.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
     See `torch.Tensor.index_add_`.
     """
 
-def index_copy(input: Operand, dim: _int, index: Operand, source: Operand, *, out: Tensor | None = None) -> Tensor:
+def index_copy(
+    input: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
+    source: Operand = ...,
+    *,
+    out: Tensor | None = None,
+    axis: _int = ...,
+) -> Tensor:
     """Returns `input` with the slices of `source` in place of those that `index` lists.
 
     Args:
@@ -4447,13 +4579,21 @@ def index_copy(input: Operand, dim: _int, index: Operand, source: Operand, *, ou
       index: Indices along the dim, of an integer dtype; or one index.
       source: What is written.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own; `Tensor.index_copy_` writes it to `input`.
 
     See `torch.index_copy`.
     """
 
-def index_copy_(input: Operand, dim: _int, index: Operand, source: Operand) -> Tensor:
+def index_copy_(
+    input: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
+    source: Operand = ...,
+    *,
+    axis: _int = ...,
+) -> Tensor:
     """Writes to the tensor what `index_copy` returns: `input` with the slices of `source` in place of those that `index` lists.
 
     Args:
@@ -4461,13 +4601,22 @@ def index_copy_(input: Operand, dim: _int, index: Operand, source: Operand) -> T
       dim: The dim, or dims where several are possible; negative ones count from the end.
       index: Indices along the dim, of an integer dtype; or one index.
       source: What is written.
+      axis: NumPy's name of `dim`.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
     See `torch.Tensor.index_copy_`.
     """
 
-def index_fill(input: Operand, dim: _int, index: Operand, value: Operand, *, out: Tensor | None = None) -> Tensor:
+def index_fill(
+    input: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
+    value: Operand = ...,
+    *,
+    out: Tensor | None = None,
+    axis: _int = ...,
+) -> Tensor:
     """Returns `input` with the slices along `dim` that `index` lists filled with `value`.
 
     Args:
@@ -4476,13 +4625,21 @@ def index_fill(input: Operand, dim: _int, index: Operand, value: Operand, *, out
       index: Indices along the dim, of an integer dtype; or one index.
       value: A number: what is filled in, or what the product is multiplied with.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own; `Tensor.index_fill_` writes it to `input`.
 
     See `torch.index_fill`.
     """
 
-def index_fill_(input: Operand, dim: _int, index: Operand, value: Operand) -> Tensor:
+def index_fill_(
+    input: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
+    value: Operand = ...,
+    *,
+    axis: _int = ...,
+) -> Tensor:
     """Writes to the tensor what `index_fill` returns: `input` with the slices along `dim` that `index` lists filled with `value`.
 
     Args:
@@ -4490,6 +4647,7 @@ def index_fill_(input: Operand, dim: _int, index: Operand, value: Operand) -> Te
       dim: The dim, or dims where several are possible; negative ones count from the end.
       index: Indices along the dim, of an integer dtype; or one index.
       value: A number: what is filled in, or what the product is multiplied with.
+      axis: NumPy's name of `dim`.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -4539,13 +4697,14 @@ def index_put_(
 
 def index_reduce(
     input: Operand,
-    dim: _int,
-    index: Operand,
-    source: Operand,
-    reduce: _str,
+    dim: _int = ...,
+    index: Operand = ...,
+    source: Operand = ...,
+    reduce: _str = ...,
     *,
     include_self: _bool = True,
     out: Tensor | None = None,
+    axis: _int = ...,
 ) -> Tensor:
     """Returns `input` united, by `reduce`, with the slices of `source` at those that `index` lists.
 
@@ -4557,6 +4716,7 @@ def index_reduce(
       reduce: The operation that unites values, such as `'sum'`, `'prod'`, `'mean'`, `'amax'`, `'amin'`; of losses PyTorch's old name of a choice that `reduction` makes.
       include_self: Whether the elements of `input` take part.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own; `Tensor.index_reduce_` writes it to `input`.
 
@@ -4565,12 +4725,13 @@ def index_reduce(
 
 def index_reduce_(
     input: Operand,
-    dim: _int,
-    index: Operand,
-    source: Operand,
-    reduce: _str,
+    dim: _int = ...,
+    index: Operand = ...,
+    source: Operand = ...,
+    reduce: _str = ...,
     *,
     include_self: _bool = True,
+    axis: _int = ...,
 ) -> Tensor:
     """Writes to the tensor what `index_reduce` returns: `input` united, by `reduce`, with the slices of `source` at those that `index` lists.
 
@@ -4581,13 +4742,21 @@ def index_reduce_(
       source: What is written.
       reduce: The operation that unites values, such as `'sum'`, `'prod'`, `'mean'`, `'amax'`, `'amin'`; of losses PyTorch's old name of a choice that `reduction` makes.
       include_self: Whether the elements of `input` take part.
+      axis: NumPy's name of `dim`.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
     See `torch.Tensor.index_reduce_`.
     """
 
-def index_select(input: Operand, dim: _int, index: Operand, *, out: Tensor | None = None) -> Tensor:
+def index_select(
+    input: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
+    *,
+    out: Tensor | None = None,
+    axis: _int = ...,
+) -> Tensor:
     """Returns the slices along `dim` that `index` lists.
 
     Args:
@@ -4595,6 +4764,7 @@ def index_select(input: Operand, dim: _int, index: Operand, *, out: Tensor | Non
       dim: The dim, or dims where several are possible; negative ones count from the end.
       index: Indices along the dim, of an integer dtype; or one index.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own.
 
@@ -4794,12 +4964,14 @@ def isfinite(input: Operand, *, out: Tensor | None = None) -> Tensor:
     """
 
 def isin(
-    elements: Operand,
-    test_elements: Operand,
+    elements: Operand = ...,
+    test_elements: Operand = ...,
     *,
     assume_unique: _bool = False,
     invert: _bool = False,
     out: Tensor | None = None,
+    element: Operand = ...,
+    test_element: Operand = ...,
 ) -> Tensor:
     """Returns whether each of `elements` is among `test_elements`.
 
@@ -4809,6 +4981,8 @@ def isin(
       assume_unique: PyTorch's hint that no element occurs twice; the result is the same.
       invert: Whether the answers are negated.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      element: The same as `elements`, for a number.
+      test_element: The same as `test_elements`, for a number.
 
     The result has memory of its own.
 
@@ -4986,6 +5160,7 @@ def layer_norm(
     weight: Operand | None = None,
     bias: Operand | None = None,
     eps: _float = 1e-05,
+    cudnn_enable: Any = True,
     *,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -4997,6 +5172,7 @@ def layer_norm(
       weight: The weights: of the layer, of each class, or of each element.
       bias: What is added to the result, one number for each output; None for nothing.
       eps: A small number that keeps from dividing by zero.
+      cudnn_enable: Accepted and ignored: XLA chooses its kernels itself.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
 
     The result has memory of its own.
@@ -6384,7 +6560,7 @@ def nansum(
     See `torch.nansum`.
     """
 
-def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
+def narrow(input: Tensor, dim: _int = ..., start: _int = ..., length: _int = ..., *, axis: _int = ...) -> Tensor:
     """Returns the view of `length` elements of a dim from `start` on.
 
     Args:
@@ -6392,13 +6568,22 @@ def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
       dim: The dim, or dims where several are possible; negative ones count from the end.
       start: The first value, or index.
       length: The length of the signal.
+      axis: NumPy's name of `dim`.
 
     The result is a view: it shares memory with `input`.
 
     See `torch.narrow`.
     """
 
-def narrow_copy(input: Tensor, dim: _int, start: _int, length: _int, *, out: Tensor | None = None) -> Tensor:
+def narrow_copy(
+    input: Tensor,
+    dim: _int = ...,
+    start: _int = ...,
+    length: _int = ...,
+    *,
+    out: Tensor | None = None,
+    axis: _int = ...,
+) -> Tensor:
     """Returns a copy of what `narrow` shows.
 
     Args:
@@ -6407,6 +6592,7 @@ def narrow_copy(input: Tensor, dim: _int, start: _int, length: _int, *, out: Ten
       start: The first value, or index.
       length: The length of the signal.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     See `torch.narrow_copy`.
     """
@@ -6937,23 +7123,25 @@ def pdist(input: Operand, p: _float = 2, *, out: Tensor | None = None) -> Tensor
     See `torch.pdist`.
     """
 
-def permute(input: Tensor, *dims: Ints) -> Tensor:
+def permute(input: Tensor, *order: Any, dims: Ints | None = None) -> Tensor:
     """Returns the dims in another order.
 
     Args:
       input: The tensor.
       dims: The dims; negative ones count from the end.
+      order: The dims in their new order, as integers or a tuple.
 
     The result is a view: it shares memory with `input`.
 
     See `torch.permute`.
     """
 
-def permute_copy(input: Tensor, *dims: Ints, out: Tensor | None = None) -> Tensor:
+def permute_copy(input: Tensor, *order: Any, dims: Ints | None = None, out: Tensor | None = None) -> Tensor:
     """Returns a copy of what `permute` shows.
 
     Args:
       input: The tensor.
+      order: The dims in their new order, as integers or a tuple.
       dims: The dims; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
 
@@ -7063,25 +7251,27 @@ def positive_(input: Operand) -> Tensor:
     See `torch.Tensor.positive_`.
     """
 
-def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
+def pow(input: Operand = ..., exponent: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
     """Returns each element to the power of `exponent`.
 
     Args:
       input: The tensor.
       exponent: The power, a tensor or a number.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      self: The tensor.
 
     The result has memory of its own; `Tensor.pow_` writes it to `input`.
 
     See `torch.pow`.
     """
 
-def pow_(input: Operand, exponent: Operand) -> Tensor:
+def pow_(input: Operand = ..., exponent: Operand = ..., *, self: Operand = ...) -> Tensor:
     """Writes to the tensor what `pow` returns: each element to the power of `exponent`.
 
     Args:
       input: The tensor.
       exponent: The power, a tensor or a number.
+      self: The tensor.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -7126,7 +7316,7 @@ def prod(
     See `torch.prod`.
     """
 
-def promote_types(type1: DTypeLike, type2: DTypeLike) -> _np.dtype:
+def promote_types(type1: DTypeLike, type2: DTypeLike) -> Dtype:
     """Returns the smallest dtype to which both can be converted.
 
     Args:
@@ -7525,32 +7715,48 @@ def relu_(input: Operand) -> Tensor:
     See `torch.Tensor.relu_`.
     """
 
-def remainder(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+def remainder(
+    input: Operand = ...,
+    other: Operand = ...,
+    *,
+    out: Tensor | None = None,
+    self: Operand = ...,
+) -> Tensor:
     """Returns what is left of `input` after division by `other`, with the sign of `other`: Python's `%`.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      self: The tensor.
 
     The result has memory of its own; `Tensor.remainder_` writes it to `input`.
 
     See `torch.remainder`.
     """
 
-def remainder_(input: Operand, other: Operand) -> Tensor:
+def remainder_(input: Operand = ..., other: Operand = ..., *, self: Operand = ...) -> Tensor:
     """Writes to the tensor what `remainder` returns: what is left of `input` after division by `other`, with the sign of `other`: Python's `%`.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
+      self: The tensor.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
     See `torch.Tensor.remainder_`.
     """
 
-def renorm(input: Operand, p: _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None) -> Tensor:
+def renorm(
+    input: Operand,
+    p: _float,
+    dim: _int = ...,
+    maxnorm: _float = ...,
+    *,
+    out: Tensor | None = None,
+    axis: _int = ...,
+) -> Tensor:
     """Returns the tensor, each slice along `dim` scaled down so that its `p`-norm is at most `maxnorm`.
 
     Args:
@@ -7559,13 +7765,14 @@ def renorm(input: Operand, p: _float, dim: _int, maxnorm: _float, *, out: Tensor
       dim: The dim, or dims where several are possible; negative ones count from the end.
       maxnorm: The greatest norm that a slice may have.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own; `Tensor.renorm_` writes it to `input`.
 
     See `torch.renorm`.
     """
 
-def renorm_(input: Operand, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+def renorm_(input: Operand, p: _float, dim: _int = ..., maxnorm: _float = ..., *, axis: _int = ...) -> Tensor:
     """Writes to the tensor what `renorm` returns: the tensor, each slice along `dim` scaled down so that its `p`-norm is at most `maxnorm`.
 
     Args:
@@ -7573,6 +7780,7 @@ def renorm_(input: Operand, p: _float, dim: _int, maxnorm: _float) -> Tensor:
       p: The order of the norm.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       maxnorm: The greatest norm that a slice may have.
+      axis: NumPy's name of `dim`.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -7593,11 +7801,12 @@ def repeat(input: Operand, repeats: Ints, *, out: Tensor | None = None) -> Tenso
     """
 
 def repeat_interleave(
-    input: Tensor,
+    input: Tensor | None = None,
     repeats: Ints | Tensor | None = None,
     dim: _int | None = None,
     *,
     output_size: _int | None = None,
+    axis: _int | None = ...,
 ) -> Tensor:
     """Returns each element repeated, along `dim` if given: `repeats` times, or as often as its entry in `repeats` says.
 
@@ -7609,26 +7818,29 @@ def repeat_interleave(
       repeats: How often, for each dim or for each element.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       output_size: The size of the result, in its windowed dims or, of `repeat_interleave`, along `dim`.
+      axis: NumPy's name of `dim`.
 
     See `torch.repeat_interleave`.
     """
 
-def reshape(input: Tensor, *shape: Ints) -> Tensor:
+def reshape(input: Tensor, *sizes: Ints, shape: Ints | None = None) -> Tensor:
     """Returns the elements under another shape: a view where strides allow it, else a copy.
 
     Args:
       input: The tensor.
       shape: The shape.
+      sizes: The shape of the result, as integers or a tuple.
 
     See `torch.reshape`.
     """
 
-def resize_as_(self: Tensor, other: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
     """Resizes to the shape of another tensor, in place.
 
     Args:
-      other: The tensor.
-      memory_format: How the elements lie in memory afterwards; `preserve_format` is that of `other`.
+      input: The tensor to be resized.
+      the_template: The tensor.
+      memory_format: How the elements lie in memory afterwards; `preserve_format` is that of `the_template`.
 
     See `torch.resize_as_`.
     """
@@ -7651,12 +7863,26 @@ def resolve_neg(input: Tensor) -> Tensor:
     See `torch.resolve_neg`.
     """
 
-def result_type(tensor1: Operand, tensor2: Operand) -> _np.dtype:
+def result_type(
+    *both: Any,
+    tensor: Any = None,
+    other: Operand | None = None,
+    scalar: Any = None,
+    scalar1: Any = None,
+    scalar2: Any = None,
+) -> Dtype:
     """Returns the dtype in which an op on two tensors or numbers is computed.
 
     Args:
-      tensor1: The first factor, or the numerator.
-      tensor2: The second factor, or the denominator.
+      *both: The two.
+      tensor: A tensor, by PyTorch's name; with `other` or `scalar`.
+      other: The second operand.
+      scalar: A number, with `tensor`.
+      scalar1: A number, with `scalar2`.
+      scalar2: A number.
+
+    Raises:
+      ArgumentError: If there are not two of them.
 
     See `torch.result_type`.
     """
@@ -7754,6 +7980,7 @@ def rrelu(
     upper: _float = 0.3333333333333333,
     training: _bool = False,
     *,
+    generator: Generator | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
     """Returns the elements, negative ones times a slope that is random in training.
@@ -7763,6 +7990,7 @@ def rrelu(
       lower: The least slope.
       upper: Whether the upper triangle is meant; of `rrelu` the greatest slope.
       training: Whether it behaves as in training.
+      generator: Where random numbers come from; by default `ja.default_generator`.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
 
     The result has memory of its own; `Tensor.rrelu_` writes it to `input`.
@@ -7777,6 +8005,8 @@ def rrelu_(
     lower: _float = 0.125,
     upper: _float = 0.3333333333333333,
     training: _bool = False,
+    *,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Writes to the tensor what `rrelu` returns: the elements, negative ones times a slope that is random in training.
 
@@ -7785,6 +8015,7 @@ def rrelu_(
       lower: The least slope.
       upper: Whether the upper triangle is meant; of `rrelu` the greatest slope.
       training: Whether it behaves as in training.
+      generator: Where random numbers come from; by default `ja.default_generator`.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -7859,12 +8090,13 @@ def scalar_tensor(
 @overload
 def scatter(
     input: Operand,
-    dim: _int,
-    index: Operand,
-    src: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
+    src: Operand = ...,
     *,
     reduce: _str | None = None,
     out: Tensor | None = None,
+    axis: _int = ...,
 ) -> Tensor:
     """Returns `input` with the elements of `src` written, along `dim`, to the places that `index` names.
 
@@ -7876,6 +8108,7 @@ def scatter(
       reduce: The operation that unites values, such as `'sum'`, `'prod'`, `'mean'`, `'amax'`, `'amin'`; of losses PyTorch's old name of a choice that `reduction` makes.
       value: A number: what is filled in, or what the product is multiplied with.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own; `Tensor.scatter_` writes it to `input`.
 
@@ -7884,16 +8117,25 @@ def scatter(
 @overload
 def scatter(
     input: Operand,
-    dim: _int,
-    index: Operand,
-    value: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
+    value: Operand = ...,
     *,
     reduce: _str | None = None,
     out: Tensor | None = None,
+    axis: _int = ...,
 ) -> Tensor: ...
 
 @overload
-def scatter_(input: Operand, dim: _int, index: Operand, src: Operand, *, reduce: _str | None = None) -> Tensor:
+def scatter_(
+    input: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
+    src: Operand = ...,
+    *,
+    reduce: _str | None = None,
+    axis: _int = ...,
+) -> Tensor:
     """Writes to the tensor what `scatter` returns: `input` with the elements of `src` written, along `dim`, to the places that `index` names.
 
     Args:
@@ -7903,15 +8145,32 @@ def scatter_(input: Operand, dim: _int, index: Operand, src: Operand, *, reduce:
       src: What is written.
       reduce: The operation that unites values, such as `'sum'`, `'prod'`, `'mean'`, `'amax'`, `'amin'`; of losses PyTorch's old name of a choice that `reduction` makes.
       value: A number: what is filled in, or what the product is multiplied with.
+      axis: NumPy's name of `dim`.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
     See `torch.Tensor.scatter_`.
     """
 @overload
-def scatter_(input: Operand, dim: _int, index: Operand, value: Operand, *, reduce: _str | None = None) -> Tensor: ...
+def scatter_(
+    input: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
+    value: Operand = ...,
+    *,
+    reduce: _str | None = None,
+    axis: _int = ...,
+) -> Tensor: ...
 
-def scatter_add(input: Operand, dim: _int, index: Operand, src: Operand, *, out: Tensor | None = None) -> Tensor:
+def scatter_add(
+    input: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
+    src: Operand = ...,
+    *,
+    out: Tensor | None = None,
+    axis: _int = ...,
+) -> Tensor:
     """Returns `input` with the elements of `src` added, along `dim`, to the places that `index` names.
 
     Args:
@@ -7920,13 +8179,21 @@ def scatter_add(input: Operand, dim: _int, index: Operand, src: Operand, *, out:
       index: Indices along the dim, of an integer dtype; or one index.
       src: What is written.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own; `Tensor.scatter_add_` writes it to `input`.
 
     See `torch.scatter_add`.
     """
 
-def scatter_add_(input: Operand, dim: _int, index: Operand, src: Operand) -> Tensor:
+def scatter_add_(
+    input: Operand,
+    dim: _int = ...,
+    index: Operand = ...,
+    src: Operand = ...,
+    *,
+    axis: _int = ...,
+) -> Tensor:
     """Writes to the tensor what `scatter_add` returns: `input` with the elements of `src` added, along `dim`, to the places that `index` names.
 
     Args:
@@ -7934,6 +8201,7 @@ def scatter_add_(input: Operand, dim: _int, index: Operand, src: Operand) -> Ten
       dim: The dim, or dims where several are possible; negative ones count from the end.
       index: Indices along the dim, of an integer dtype; or one index.
       src: What is written.
+      axis: NumPy's name of `dim`.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -7942,13 +8210,14 @@ def scatter_add_(input: Operand, dim: _int, index: Operand, src: Operand) -> Ten
 
 def scatter_reduce(
     input: Operand,
-    dim: _int,
-    index: Operand,
-    src: Operand,
-    reduce: _str,
+    dim: _int = ...,
+    index: Operand = ...,
+    src: Operand = ...,
+    reduce: _str = ...,
     *,
     include_self: _bool = True,
     out: Tensor | None = None,
+    axis: _int = ...,
 ) -> Tensor:
     """Returns `input` united, by `reduce`, with the elements of `src` at the places of `index`.
 
@@ -7960,6 +8229,7 @@ def scatter_reduce(
       reduce: The operation that unites values, such as `'sum'`, `'prod'`, `'mean'`, `'amax'`, `'amin'`; of losses PyTorch's old name of a choice that `reduction` makes.
       include_self: Whether the elements of `input` take part.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own; `Tensor.scatter_reduce_` writes it to `input`.
 
@@ -7968,12 +8238,13 @@ def scatter_reduce(
 
 def scatter_reduce_(
     input: Operand,
-    dim: _int,
-    index: Operand,
-    src: Operand,
-    reduce: _str,
+    dim: _int = ...,
+    index: Operand = ...,
+    src: Operand = ...,
+    reduce: _str = ...,
     *,
     include_self: _bool = True,
+    axis: _int = ...,
 ) -> Tensor:
     """Writes to the tensor what `scatter_reduce` returns: `input` united, by `reduce`, with the elements of `src` at the places of `index`.
 
@@ -7984,6 +8255,7 @@ def scatter_reduce_(
       src: What is written.
       reduce: The operation that unites values, such as `'sum'`, `'prod'`, `'mean'`, `'amax'`, `'amin'`; of losses PyTorch's old name of a choice that `reduction` makes.
       include_self: Whether the elements of `input` take part.
+      axis: NumPy's name of `dim`.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -7992,13 +8264,15 @@ def scatter_reduce_(
 
 def searchsorted(
     sorted_sequence: Operand,
-    values: Operand,
+    values: Operand = ...,
     *,
     out_int32: _bool = False,
     right: _bool = False,
     side: _str | None = None,
     sorter: Operand | None = None,
     out: Tensor | None = None,
+    input: Operand = ...,
+    self: Operand = ...,
 ) -> Tensor:
     """Returns where `values` would have to be inserted in `sorted_sequence` to keep it in order.
 
@@ -8010,26 +8284,36 @@ def searchsorted(
       side: `'left'` or `'right'`, the same as `right`.
       sorter: Indices that put `sorted_sequence` in order.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      input: The tensor.
+      self: The tensor.
 
     The result has memory of its own.
 
     See `torch.searchsorted`.
     """
 
-def select(input: Tensor, dim: _int, index: _int) -> Tensor:
+def select(input: Tensor, dim: _int = ..., index: _int = ..., *, axis: _int = ...) -> Tensor:
     """Returns the view at one index of a dim.
 
     Args:
       input: The tensor.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       index: Indices along the dim, of an integer dtype; or one index.
+      axis: NumPy's name of `dim`.
 
     The result is a view: it shares memory with `input`.
 
     See `torch.select`.
     """
 
-def select_copy(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
+def select_copy(
+    input: Tensor,
+    dim: _int = ...,
+    index: _int = ...,
+    *,
+    out: Tensor | None = None,
+    axis: _int = ...,
+) -> Tensor:
     """Returns a copy of what `select` shows.
 
     Args:
@@ -8037,11 +8321,20 @@ def select_copy(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = N
       dim: The dim, or dims where several are possible; negative ones count from the end.
       index: Indices along the dim, of an integer dtype; or one index.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     See `torch.select_copy`.
     """
 
-def select_scatter(input: Operand, src: Operand, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
+def select_scatter(
+    input: Operand,
+    src: Operand,
+    dim: _int = ...,
+    index: _int = ...,
+    *,
+    out: Tensor | None = None,
+    axis: _int = ...,
+) -> Tensor:
     """Returns a copy of `input` in which the view `input.select(dim, index)` holds `src`.
 
     Args:
@@ -8050,6 +8343,7 @@ def select_scatter(input: Operand, src: Operand, dim: _int, index: _int, *, out:
       dim: The dim, or dims where several are possible; negative ones count from the end.
       index: Indices along the dim, of an integer dtype; or one index.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own.
 
@@ -8260,6 +8554,7 @@ def slice_copy(
     step: _int = 1,
     *,
     out: Tensor | None = None,
+    axis: _int = ...,
 ) -> Tensor:
     """Returns a copy of what `slice` shows.
 
@@ -8270,6 +8565,7 @@ def slice_copy(
       end: The last value, or index, or the tensor at weight 1.
       step: The distance from each value, or index, to the next.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     See `torch.slice_copy`.
     """
@@ -8302,12 +8598,13 @@ def slice_scatter(
     See `torch.slice_scatter`.
     """
 
-def slogdet(input: Operand, *, out: Sequence[Tensor] | None = None) -> SlogdetResult:
+def slogdet(input: Operand = ..., *, out: Sequence[Tensor] | None = None, A: Operand = ...) -> SlogdetResult:
     """Returns the sign and the logarithm of the magnitude of the determinant of a square matrix.
 
     Args:
       input: The tensor.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      A: A matrix or a batch of matrices.
 
     The result has memory of its own.
 
@@ -8360,13 +8657,24 @@ def sort(
     See `torch.sort`.
     """
 
-def split(input: Tensor, split_size_or_sections: Ints, dim: _int = 0) -> tuple[Tensor, ...]:
+def split(
+    input: Tensor = ...,
+    split_size_or_sections: Ints = ...,
+    dim: _int = 0,
+    *,
+    axis: _int = ...,
+    tensor: Tensor = ...,
+    split_size: Sizes = ...,
+) -> tuple[Tensor, ...]:
     """Returns views of equal pieces of a dim, the last one smaller, or of pieces of given sizes.
 
     Args:
       input: The tensor.
       split_size_or_sections: The size of each piece, or the sizes of all.
       dim: The dim, or dims where several are possible; negative ones count from the end.
+      axis: NumPy's name of `dim`.
+      tensor: The second vector.
+      split_size: The same as `split_size_or_sections`.
 
     The result is a view: it shares memory with `input`.
 
@@ -8375,10 +8683,12 @@ def split(input: Tensor, split_size_or_sections: Ints, dim: _int = 0) -> tuple[T
 
 def split_copy(
     input: Tensor,
-    split_size_or_sections: Ints,
+    split_size_or_sections: Ints = ...,
     dim: _int = 0,
     *,
     out: Tensor | None = None,
+    axis: _int = ...,
+    split_size: Sizes = ...,
 ) -> tuple[Tensor, ...]:
     """Returns a copy of what `split` shows.
 
@@ -8387,17 +8697,26 @@ def split_copy(
       split_size_or_sections: The size of each piece, or the sizes of all.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+      split_size: The same as `split_size_or_sections`.
 
     See `torch.split_copy`.
     """
 
-def split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+def split_with_sizes(
+    input: Tensor,
+    split_sizes: Sequence[_int],
+    dim: _int = 0,
+    *,
+    axis: _int = ...,
+) -> tuple[Tensor, ...]:
     """Returns views of pieces of a dim of given sizes.
 
     Args:
       input: The tensor.
       split_sizes: The sizes of the pieces.
       dim: The dim, or dims where several are possible; negative ones count from the end.
+      axis: NumPy's name of `dim`.
 
     The result is a view: it shares memory with `input`.
 
@@ -8410,6 +8729,7 @@ def split_with_sizes_copy(
     dim: _int = 0,
     *,
     out: Tensor | None = None,
+    axis: _int = ...,
 ) -> tuple[Tensor, ...]:
     """Returns a copy of what `split_with_sizes` shows.
 
@@ -8418,6 +8738,7 @@ def split_with_sizes_copy(
       split_sizes: The sizes of the pieces.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     See `torch.split_with_sizes_copy`.
     """
@@ -8468,25 +8789,33 @@ def square_(input: Operand) -> Tensor:
     See `torch.Tensor.square_`.
     """
 
-def squeeze(input: Tensor, dim: Ints | None = None) -> Tensor:
+def squeeze(input: Tensor, dim: Ints | None = None, *, axis: Sizes | None = ...) -> Tensor:
     """Returns the tensor without its dims of size 1, or without those of `dim` that have size 1.
 
     Args:
       input: The tensor.
       dim: The dim, or dims where several are possible; negative ones count from the end.
+      axis: NumPy's name of `dim`.
 
     The result is a view: it shares memory with `input`.
 
     See `torch.squeeze`.
     """
 
-def squeeze_copy(input: Tensor, dim: Ints | None = None, *, out: Tensor | None = None) -> Tensor:
+def squeeze_copy(
+    input: Tensor,
+    dim: Ints | None = None,
+    *,
+    out: Tensor | None = None,
+    axis: Sizes | None = ...,
+) -> Tensor:
     """Returns a copy of what `squeeze` shows.
 
     Args:
       input: The tensor.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     See `torch.squeeze_copy`.
     """
@@ -8727,17 +9056,19 @@ def svd_lowrank(
     See `torch.svd_lowrank`.
     """
 
-def swapaxes(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+def swapaxes(input: Tensor, dim0: _int = ..., dim1: _int = ..., *, axis0: _int = ..., axis1: _int = ...) -> Tensor:
     """Returns two dims exchanged.
 
     Args:
       input: The tensor.
       dim0: The first of two dims.
       dim1: The first of two dims.
+      axis0: The same as `dim0`.
+      axis1: The same as `dim1`.
 
     The result is a view: it shares memory with `input`.
 
-    See `torch.transpose`.
+    See `torch.swapaxes`.
     """
 
 def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
@@ -8862,6 +9193,8 @@ def tensor_split(
     *,
     indices: Ints | Tensor | None = None,
     sections: _int | None = None,
+    axis: _int = ...,
+    tensor_indices_or_sections: Sizes | None = ...,
 ) -> tuple[Tensor, ...]:
     """Returns views of a given number of pieces of a dim, as equal as possible, or of the pieces between indices.
 
@@ -8871,6 +9204,8 @@ def tensor_split(
       dim: The dim, or dims where several are possible; negative ones count from the end.
       indices: Indices, of an integer dtype.
       sections: How many pieces.
+      axis: NumPy's name of `dim`.
+      tensor_indices_or_sections: The same as `indices_or_sections`.
 
     The result is a view: it shares memory with `input`.
 
@@ -8891,13 +9226,14 @@ def tensordot(a: Operand, b: Operand, dims: Ints = 2, *, out: Tensor | None = No
     See `torch.tensordot`.
     """
 
-def threshold(input: Operand, threshold: _float, value: _float) -> Tensor:
+def threshold(input: Operand, threshold: _float, value: _float, *, out: Tensor | None = None) -> Tensor:
     """Returns the elements, those not above `threshold` replaced by `value`.
 
     Args:
       input: The tensor.
       threshold: The bound that elements are compared with; of `softplus` where it becomes linear.
       value: What replaces the others.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
 
     The result has memory of its own; `Tensor.threshold_` writes it to `input`.
 
@@ -8988,6 +9324,7 @@ def trapezoid(
     dx: _float = 1.0,
     dim: _int = -1,
     out: Tensor | None = None,
+    axis: _int = ...,
 ) -> Tensor:
     """Returns the integral of `y` along `dim` by the trapezoidal rule.
 
@@ -8997,6 +9334,7 @@ def trapezoid(
       dx: The distance of neighbouring points, where `x` is not given.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own.
 
@@ -9010,6 +9348,7 @@ def trapz(
     dx: _float = 1.0,
     dim: _int = -1,
     out: Tensor | None = None,
+    axis: _int = ...,
 ) -> Tensor:
     """Returns the integral of `y` along `dim` by the trapezoidal rule.
 
@@ -9019,6 +9358,7 @@ def trapz(
       dx: The distance of neighbouring points, where `x` is not given.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own.
 
@@ -9216,36 +9556,39 @@ def typename(obj: object) -> _str:
     See `torch.typename`.
     """
 
-def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
+def unbind(input: Tensor, dim: _int = 0, *, axis: _int = ...) -> tuple[Tensor, ...]:
     """Returns the views at each index of a dim.
 
     Args:
       input: The tensor.
       dim: The dim, or dims where several are possible; negative ones count from the end.
+      axis: NumPy's name of `dim`.
 
     The result is a view: it shares memory with `input`.
 
     See `torch.unbind`.
     """
 
-def unbind_copy(input: Tensor, dim: _int = 0, *, out: Tensor | None = None) -> tuple[Tensor, ...]:
+def unbind_copy(input: Tensor, dim: _int = 0, *, out: Tensor | None = None, axis: _int = ...) -> tuple[Tensor, ...]:
     """Returns a copy of what `unbind` shows.
 
     Args:
       input: The tensor.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     See `torch.unbind_copy`.
     """
 
-def unflatten(input: Tensor, dim: _int, sizes: Sequence[_int]) -> Tensor:
+def unflatten(input: Tensor, dim: _int = ..., sizes: Sequence[_int] = ..., *, axis: _int = ...) -> Tensor:
     """Returns one dim as several.
 
     Args:
       input: The tensor.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       sizes: The shape of the result, as integers or a tuple.
+      axis: NumPy's name of `dim`.
 
     The result is a view: it shares memory with `input`.
 
@@ -9271,6 +9614,8 @@ def unique(
     return_inverse: _bool = False,
     return_counts: _bool = False,
     dim: _int | None = None,
+    *,
+    axis: _int | None = ...,
 ) -> Any:
     """Returns the distinct elements, or slices along `dim`, in ascending order; with where and how often if asked.
 
@@ -9280,6 +9625,7 @@ def unique(
       return_inverse: Whether to return where each element went.
       return_counts: Whether to return how often each occurs.
       dim: The dim, or dims where several are possible; negative ones count from the end.
+      axis: NumPy's name of `dim`.
 
     In a trace its shape depends on values: use `segments=True`.
 
@@ -9291,6 +9637,8 @@ def unique_consecutive(
     return_inverse: _bool = False,
     return_counts: _bool = False,
     dim: _int | None = None,
+    *,
+    axis: _int | None = ...,
 ) -> Any:
     """Returns the elements, or slices along `dim`, that differ from those before; with where and how often if asked.
 
@@ -9299,6 +9647,7 @@ def unique_consecutive(
       return_inverse: Whether to return where each element went.
       return_counts: Whether to return how often each occurs.
       dim: The dim, or dims where several are possible; negative ones count from the end.
+      axis: NumPy's name of `dim`.
 
     In a trace its shape depends on values: use `segments=True`.
 
@@ -9318,7 +9667,14 @@ def unravel_index(indices: Operand, shape: Ints, *, out: Sequence[Tensor] | None
     See `torch.unravel_index`.
     """
 
-def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0, *, out: Tensor | None = None) -> tuple[Tensor, ...]:
+def unsafe_chunk(
+    input: Tensor,
+    chunks: _int,
+    dim: _int = 0,
+    *,
+    out: Tensor | None = None,
+    axis: _int = ...,
+) -> tuple[Tensor, ...]:
     """Returns a copy of what `unsafe_chunk` shows.
 
     Args:
@@ -9326,6 +9682,7 @@ def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0, *, out: Tensor | No
       chunks: How many pieces.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result is a view: it shares memory with `input`.
 
@@ -9334,10 +9691,12 @@ def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0, *, out: Tensor | No
 
 def unsafe_split(
     input: Tensor,
-    split_size_or_sections: Ints,
+    split_size_or_sections: Ints = ...,
     dim: _int = 0,
     *,
     out: Tensor | None = None,
+    axis: _int = ...,
+    split_size: Sizes = ...,
 ) -> tuple[Tensor, ...]:
     """Returns a copy of what `unsafe_split` shows.
 
@@ -9346,6 +9705,8 @@ def unsafe_split(
       split_size_or_sections: The size of each piece, or the sizes of all.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+      split_size: The same as `split_size_or_sections`.
 
     The result is a view: it shares memory with `input`.
 
@@ -9358,6 +9719,7 @@ def unsafe_split_with_sizes(
     dim: _int = 0,
     *,
     out: Tensor | None = None,
+    axis: _int = ...,
 ) -> tuple[Tensor, ...]:
     """Returns a copy of what `unsafe_split_with_sizes` shows.
 
@@ -9366,31 +9728,34 @@ def unsafe_split_with_sizes(
       split_sizes: The sizes of the pieces.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result is a view: it shares memory with `input`.
 
     See `torch.unsafe_split_with_sizes`.
     """
 
-def unsqueeze(input: Tensor, dim: _int) -> Tensor:
+def unsqueeze(input: Tensor, dim: _int = ..., *, axis: _int = ...) -> Tensor:
     """Returns a new dim of size 1 at `dim`.
 
     Args:
       input: The tensor.
       dim: The dim, or dims where several are possible; negative ones count from the end.
+      axis: NumPy's name of `dim`.
 
     The result is a view: it shares memory with `input`.
 
     See `torch.unsqueeze`.
     """
 
-def unsqueeze_copy(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+def unsqueeze_copy(input: Tensor, dim: _int = ..., *, out: Tensor | None = None, axis: _int = ...) -> Tensor:
     """Returns a copy of what `unsqueeze` shows.
 
     Args:
       input: The tensor.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     See `torch.unsqueeze_copy`.
     """
@@ -9526,11 +9891,18 @@ def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     See `torch.view_as_real_copy`.
     """
 
-def view_copy(input: Tensor, *size: Ints, dtype: DTypeLike | None = None, out: Tensor | None = None) -> Tensor:
+def view_copy(
+    input: Tensor,
+    *sizes: Ints,
+    size: Ints | None = None,
+    dtype: DTypeLike | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
     """Returns a copy of what `view` shows.
 
     Args:
       input: The tensor.
+      sizes: The shape of the result, as integers or a tuple.
       size: The shape of the result, as integers or a tuple; or how many.
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
@@ -9539,7 +9911,7 @@ def view_copy(input: Tensor, *size: Ints, dtype: DTypeLike | None = None, out: T
     """
 
 def vsplit(
-    x: Tensor,
+    input: Tensor,
     indices_or_sections: Ints | Tensor | None = None,
     *,
     indices: Ints | Tensor | None = None,
@@ -9548,7 +9920,7 @@ def vsplit(
     """Returns views of equal pieces of a dim, or of the pieces between indices.
 
     Args:
-      x: The elements, or the points along the dim.
+      input: The tensor.
       indices_or_sections: How many pieces, or the indices between them.
       indices: Indices, of an integer dtype.
       sections: How many pieces.
@@ -9570,7 +9942,14 @@ def vstack(tensors: Sequence[TensorLike], *, out: Tensor | None = None) -> Tenso
     See `torch.vstack`; also called `row_stack`.
     """
 
-def where(condition: Operand, input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+def where(
+    condition: Operand,
+    input: Operand = ...,
+    other: Operand = ...,
+    *,
+    out: Tensor | None = None,
+    self: Operand = ...,
+) -> Tensor:
     """Returns the elements of `input` where `condition` holds, and those of `other` elsewhere.
 
     Args:
@@ -9578,31 +9957,34 @@ def where(condition: Operand, input: Operand, other: Operand, *, out: Tensor | N
       input: What is taken where the condition holds; a tensor or a number.
       other: What is taken elsewhere; a tensor or a number.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      self: The tensor.
 
     The result has memory of its own.
 
     See `torch.where`.
     """
 
-def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+def xlogy(input: Operand = ..., other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
     """Returns `input * log(other)`, 0 where `input` is zero.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      self: The tensor.
 
     The result has memory of its own; `Tensor.xlogy_` writes it to `input`.
 
     See `torch.xlogy`.
     """
 
-def xlogy_(input: Operand, other: Operand) -> Tensor:
+def xlogy_(input: Operand = ..., other: Operand = ..., *, self: Operand = ...) -> Tensor:
     """Writes to the tensor what `xlogy` returns: `input * log(other)`, 0 where `input` is zero.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
+      self: The tensor.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 

@@ -64,7 +64,6 @@ HINTS = {
         "get_device_module": _DEVICE,
         "Stream": "XLA orders what runs on a device.",
         "Event": "XLA orders what runs on a device. Write `x.jax().block_until_ready()` before reading a clock.",
-        "dtype": "Dtypes are NumPy's: `ja.float32`, `x.dtype`; for type hints write `numpy.dtype`.",
         "distributions": "Write `jax.random`, `jax.scipy.stats`, or a package such as `distrax` with `x.jax()`.",
         "overrides": "Write a subclass of `ja.Tensor` with `__tensor_dispatch__`, see docs/subclasses.md.",
         "testing": "Write `ja.allclose(x, y)`, or `numpy.testing.assert_allclose(x.numpy(), y.numpy())`.",

@@ -15,7 +15,9 @@ def is_compiling() -> bool:
     return _state.trace is not None
 
 
-__path__: list[str] = []  # so that Python looks for what `from jaxaot.compiler import …` does not find, see `_absent.py`
+__path__: list[
+    str
+] = []  # so that Python looks for what `from jaxaot.compiler import …` does not find, see `_absent.py`
 _show_only_public(globals())
 
 if not _TYPE_CHECKING:  # else any name would do for a type checker

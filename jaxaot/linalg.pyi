@@ -38,13 +38,14 @@ from jaxaot.facade.bound import SolveExResult
 from jaxaot.facade.tensor import Tensor
 from jaxaot.errors import SingularMatrixError as LinAlgError
 
-def cholesky(A: Operand, *, upper: _bool = False, out: Tensor | None = None) -> Tensor:
+def cholesky(A: Operand = ..., *, upper: _bool = False, out: Tensor | None = None, input: Operand = ...) -> Tensor:
     """Returns the lower triangle L with A = L Lᴴ for a positive definite matrix.
 
     Args:
       A: A matrix or a batch of matrices.
       upper: Whether the upper triangle is meant; of `rrelu` the greatest slope.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      input: The tensor.
 
     The result has memory of its own.
 
@@ -52,11 +53,12 @@ def cholesky(A: Operand, *, upper: _bool = False, out: Tensor | None = None) -> 
     """
 
 def cholesky_ex(
-    A: Operand,
+    A: Operand = ...,
     *,
     upper: _bool = False,
     check_errors: _bool = False,
     out: Sequence[Tensor] | None = None,
+    input: Operand = ...,
 ) -> CholeskyExResult:
     """Returns the Cholesky factor, and a number that says where it failed, instead of raising.
 
@@ -65,6 +67,7 @@ def cholesky_ex(
       upper: Whether the upper triangle is meant; of `rrelu` the greatest slope.
       check_errors: Whether a failure raises.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      input: The tensor.
 
     The result has memory of its own.
 
@@ -84,7 +87,7 @@ def cond(input: Operand, p: _float | _str | Tensor | None = None, *, out: Tensor
     See `torch.linalg.cond`.
     """
 
-def cross(input: Operand, other: Operand, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
+def cross(input: Operand, other: Operand, *, dim: _int = -1, out: Tensor | None = None, axis: _int = ...) -> Tensor:
     """Returns the cross products of vectors of three elements along `dim`.
 
     Args:
@@ -92,18 +95,20 @@ def cross(input: Operand, other: Operand, *, dim: _int = -1, out: Tensor | None 
       other: The second operand, a tensor or a number; shapes broadcast.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own.
 
     See `torch.linalg.cross`.
     """
 
-def det(input: Operand, *, out: Tensor | None = None) -> Tensor:
+def det(input: Operand = ..., *, out: Tensor | None = None, A: Operand = ...) -> Tensor:
     """Returns the determinant of a square matrix.
 
     Args:
       input: The tensor.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      A: A matrix or a batch of matrices.
 
     The result has memory of its own.
 
@@ -124,63 +129,80 @@ def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -
     See `torch.linalg.diagonal`.
     """
 
-def eig(A: Operand, *, out: Sequence[Tensor] | None = None) -> EigResult:
+def eig(A: Operand = ..., *, out: Sequence[Tensor] | None = None, input: Operand = ...) -> EigResult:
     """Returns the eigenvalues and eigenvectors of a square matrix, complex.
 
     Args:
       A: A matrix or a batch of matrices.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      input: The tensor.
 
     The result has memory of its own.
 
     See `torch.linalg.eig`.
     """
 
-def eigh(A: Operand, UPLO: _str = 'L', *, out: Sequence[Tensor] | None = None) -> EighResult:
+def eigh(
+    A: Operand = ...,
+    UPLO: _str = 'L',
+    *,
+    out: Sequence[Tensor] | None = None,
+    input: Operand = ...,
+) -> EighResult:
     """Returns the eigenvalues, ascending, and eigenvectors of a symmetric or Hermitian matrix.
 
     Args:
       A: A matrix or a batch of matrices.
       UPLO: Which triangle is read: `'L'` or `'U'`.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      input: The tensor.
 
     The result has memory of its own.
 
     See `torch.linalg.eigh`.
     """
 
-def eigvals(A: Operand, *, out: Tensor | None = None) -> Tensor:
+def eigvals(A: Operand = ..., *, out: Tensor | None = None, input: Operand = ...) -> Tensor:
     """Returns the eigenvalues of a square matrix, complex.
 
     Args:
       A: A matrix or a batch of matrices.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      input: The tensor.
 
     The result has memory of its own.
 
     See `torch.linalg.eigvals`.
     """
 
-def eigvalsh(A: Operand, UPLO: _str = 'L', *, out: Tensor | None = None) -> Tensor:
+def eigvalsh(A: Operand = ..., UPLO: _str = 'L', *, out: Tensor | None = None, input: Operand = ...) -> Tensor:
     """Returns the eigenvalues, ascending, of a symmetric or Hermitian matrix.
 
     Args:
       A: A matrix or a batch of matrices.
       UPLO: Which triangle is read: `'L'` or `'U'`.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      input: The tensor.
 
     The result has memory of its own.
 
     See `torch.linalg.eigvalsh`.
     """
 
-def householder_product(A: Operand, tau: Operand, *, out: Tensor | None = None) -> Tensor:
+def householder_product(
+    A: Operand = ...,
+    tau: Operand = ...,
+    *,
+    out: Tensor | None = None,
+    input: Operand = ...,
+) -> Tensor:
     """Returns the first columns of the product of the reflections in `A`, scaled by `tau`.
 
     Args:
       A: A matrix or a batch of matrices.
       tau: The temperature, the decay, or the scales of reflections.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      input: The tensor.
 
     The result has memory of its own.
 
@@ -375,7 +397,7 @@ def matrix_exp(input: Operand, *, out: Tensor | None = None) -> Tensor:
     """
 
 def matrix_norm(
-    A: Operand,
+    A: Operand = ...,
     ord: _float | _str = 'fro',
     dim: Ints = ...,
     keepdim: _bool = False,
@@ -384,6 +406,7 @@ def matrix_norm(
     out: Tensor | None = None,
     axis: Ints = ...,
     keepdims: _bool = ...,
+    input: Operand = ...,
 ) -> Tensor:
     """Returns the norm of order `ord` of matrices in two dims.
 
@@ -396,6 +419,7 @@ def matrix_norm(
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
       axis: NumPy's name of `dim`.
       keepdims: NumPy's name of `keepdim`.
+      input: The tensor.
 
     The result has memory of its own.
 
@@ -452,7 +476,7 @@ def multi_dot(tensors: Sequence[TensorLike], *, out: Tensor | None = None) -> Te
     """
 
 def norm(
-    A: Operand,
+    A: Operand = ...,
     ord: _float | _str | None = None,
     dim: Ints | None = None,
     keepdim: _bool = False,
@@ -461,6 +485,7 @@ def norm(
     out: Tensor | None = None,
     axis: Ints | None = ...,
     keepdims: _bool = ...,
+    input: Operand = ...,
 ) -> Tensor:
     """Returns a norm of vectors or of matrices, by how many dims `dim` names.
 
@@ -473,6 +498,7 @@ def norm(
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
       axis: NumPy's name of `dim`.
       keepdims: NumPy's name of `keepdim`.
+      input: The tensor.
 
     The result has memory of its own.
 
@@ -516,12 +542,13 @@ def qr(A: Operand, mode: _str = 'reduced', *, out: Sequence[Tensor] | None = Non
     See `torch.linalg.qr`.
     """
 
-def slogdet(input: Operand, *, out: Sequence[Tensor] | None = None) -> SlogdetResult:
+def slogdet(input: Operand = ..., *, out: Sequence[Tensor] | None = None, A: Operand = ...) -> SlogdetResult:
     """Returns the sign and the logarithm of the magnitude of the determinant of a square matrix.
 
     Args:
       input: The tensor.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      A: A matrix or a batch of matrices.
 
     The result has memory of its own.
 
@@ -661,7 +688,7 @@ def vander(x: Operand, *, N: _int | None = None, out: Tensor | None = None) -> T
     See `torch.linalg.vander`.
     """
 
-def vecdot(x: Operand, y: Operand, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
+def vecdot(x: Operand, y: Operand, *, dim: _int = -1, out: Tensor | None = None, axis: _int = ...) -> Tensor:
     """Returns the dot products of the vectors along `dim`, those of `x` conjugated.
 
     Args:
@@ -669,6 +696,7 @@ def vecdot(x: Operand, y: Operand, *, dim: _int = -1, out: Tensor | None = None)
       y: The values, or the second operand.
       dim: The dim, or dims where several are possible; negative ones count from the end.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
 
     The result has memory of its own.
 
@@ -676,7 +704,7 @@ def vecdot(x: Operand, y: Operand, *, dim: _int = -1, out: Tensor | None = None)
     """
 
 def vector_norm(
-    x: Operand,
+    x: Operand = ...,
     ord: _float | _str = 2,
     dim: Ints | None = None,
     keepdim: _bool = False,
@@ -685,6 +713,7 @@ def vector_norm(
     out: Tensor | None = None,
     axis: Ints | None = ...,
     keepdims: _bool = ...,
+    input: Operand = ...,
 ) -> Tensor:
     """Returns the norm of order `ord` of vectors along `dim`, or of all elements.
 
@@ -697,6 +726,7 @@ def vector_norm(
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
       axis: NumPy's name of `dim`.
       keepdims: NumPy's name of `keepdim`.
+      input: The tensor.
 
     The result has memory of its own.
 

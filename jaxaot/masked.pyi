@@ -31,6 +31,7 @@ def amax(
     dtype: DTypeLike | None = None,
     mask: Operand | None = None,
     axis: Ints | None = ...,
+    keepdims: _bool = ...,
 ) -> Tensor:
     """Returns the greatest of the elements where `mask` is true.
 
@@ -41,6 +42,7 @@ def amax(
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       mask: A tensor of bools, True where elements count; it broadcasts.
       axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 
@@ -55,6 +57,7 @@ def amin(
     dtype: DTypeLike | None = None,
     mask: Operand | None = None,
     axis: Ints | None = ...,
+    keepdims: _bool = ...,
 ) -> Tensor:
     """Returns the least of the elements where `mask` is true.
 
@@ -65,6 +68,7 @@ def amin(
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       mask: A tensor of bools, True where elements count; it broadcasts.
       axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 
@@ -79,6 +83,7 @@ def argmax(
     dtype: DTypeLike | None = None,
     mask: Operand | None = None,
     axis: _int | None = ...,
+    keepdims: _bool = ...,
 ) -> Tensor:
     """Returns where the greatest of the elements lies for which `mask` is true.
 
@@ -89,6 +94,7 @@ def argmax(
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       mask: A tensor of bools, True where elements count; it broadcasts.
       axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 
@@ -103,6 +109,7 @@ def argmin(
     dtype: DTypeLike | None = None,
     mask: Operand | None = None,
     axis: _int | None = ...,
+    keepdims: _bool = ...,
 ) -> Tensor:
     """Returns where the least of the elements lies for which `mask` is true.
 
@@ -113,6 +120,7 @@ def argmin(
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       mask: A tensor of bools, True where elements count; it broadcasts.
       axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 
@@ -215,6 +223,7 @@ def logsumexp(
     dtype: DTypeLike | None = None,
     mask: Operand | None = None,
     axis: Ints | None = ...,
+    keepdims: _bool = ...,
 ) -> Tensor:
     """Returns the logarithm of the sum of the exponentials of the elements where `mask` is true.
 
@@ -225,6 +234,7 @@ def logsumexp(
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       mask: A tensor of bools, True where elements count; it broadcasts.
       axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 
@@ -239,6 +249,7 @@ def mean(
     dtype: DTypeLike | None = None,
     mask: Operand | None = None,
     axis: Ints | None = ...,
+    keepdims: _bool = ...,
 ) -> Tensor:
     """Returns the mean of the elements where `mask` is true.
 
@@ -249,6 +260,7 @@ def mean(
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       mask: A tensor of bools, True where elements count; it broadcasts.
       axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 
@@ -263,6 +275,7 @@ def median(
     dtype: DTypeLike | None = None,
     mask: Operand | None = None,
     axis: _int = ...,
+    keepdims: _bool = ...,
 ) -> Tensor:
     """Returns the median along `dim` of the elements where `mask` is true.
 
@@ -273,6 +286,7 @@ def median(
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       mask: A tensor of bools, True where elements count; it broadcasts.
       axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 
@@ -288,6 +302,7 @@ def norm(
     dtype: DTypeLike | None = None,
     mask: Operand | None = None,
     axis: Ints | None = ...,
+    keepdims: _bool = ...,
 ) -> Tensor:
     """Returns the vector norm of the elements where `mask` is true.
 
@@ -299,6 +314,7 @@ def norm(
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       mask: A tensor of bools, True where elements count; it broadcasts.
       axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 
@@ -339,6 +355,7 @@ def prod(
     dtype: DTypeLike | None = None,
     mask: Operand | None = None,
     axis: Ints | None = ...,
+    keepdims: _bool = ...,
 ) -> Tensor:
     """Returns the product of the elements where `mask` is true.
 
@@ -349,6 +366,7 @@ def prod(
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       mask: A tensor of bools, True where elements count; it broadcasts.
       axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 
@@ -409,6 +427,7 @@ def std(
     dtype: DTypeLike | None = None,
     mask: Operand | None = None,
     axis: Ints | None = ...,
+    keepdims: _bool = ...,
 ) -> Tensor:
     """Returns the standard deviation of the elements where `mask` is true.
 
@@ -421,6 +440,7 @@ def std(
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       mask: A tensor of bools, True where elements count; it broadcasts.
       axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 
@@ -435,6 +455,7 @@ def sum(
     dtype: DTypeLike | None = None,
     mask: Operand | None = None,
     axis: Ints | None = ...,
+    keepdims: _bool = ...,
 ) -> Tensor:
     """Returns the sum of the elements where `mask` is true.
 
@@ -445,6 +466,7 @@ def sum(
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       mask: A tensor of bools, True where elements count; it broadcasts.
       axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 
@@ -461,6 +483,7 @@ def var(
     dtype: DTypeLike | None = None,
     mask: Operand | None = None,
     axis: Ints | None = ...,
+    keepdims: _bool = ...,
 ) -> Tensor:
     """Returns the variance of the elements where `mask` is true.
 
@@ -473,6 +496,7 @@ def var(
       dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
       mask: A tensor of bools, True where elements count; it broadcasts.
       axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
 
     The result has memory of its own.
 

@@ -891,25 +891,27 @@ def xlog1py(input: Operand, other: Operand, *, out: Tensor | None = None) -> Ten
     See `torch.special.xlog1py`.
     """
 
-def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+def xlogy(input: Operand = ..., other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
     """Returns `input * log(other)`, 0 where `input` is zero.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      self: The tensor.
 
     The result has memory of its own; `Tensor.xlogy_` writes it to `input`.
 
     See `torch.xlogy`.
     """
 
-def xlogy_(input: Operand, other: Operand) -> Tensor:
+def xlogy_(input: Operand = ..., other: Operand = ..., *, self: Operand = ...) -> Tensor:
     """Writes to the tensor what `xlogy` returns: `input * log(other)`, 0 where `input` is zero.
 
     Args:
       input: The tensor.
       other: The second operand, a tensor or a number; shapes broadcast.
+      self: The tensor.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 

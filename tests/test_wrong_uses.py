@@ -64,7 +64,10 @@ CASES = {
     "a rate of dropout as text": (lambda: ja.nn.Dropout("a"), r"has to be between 0 and 1, but got a"),
     "a number as modules": (lambda: ja.nn.ModuleList(3), r"ModuleList takes several modules, and 3 was given"),
     "a GRU's state as a pair": (lambda: ja.nn.GRU(2, 3)(X3, (H, H)), r"GRU: the state is one tensor, `h_0`.*tuple"),
-    "an LSTM's state as one": (lambda: ja.nn.LSTM(2, 3)(X3, H), r"LSTM: the state is a pair of tensors, `\(h_0, c_0\)`"),
+    "an LSTM's state as one": (
+        lambda: ja.nn.LSTM(2, 3)(X3, H),
+        r"LSTM: the state is a pair of tensors, `\(h_0, c_0\)`",
+    ),
     "a cell's state as one": (lambda: ja.nn.LSTMCell(2, 3)(X3[0], H[0]), r"LSTMCell: the state is a pair of tensors"),
     "a list to a GRU": (lambda: ja.nn.GRU(2, 3)([1.0]), r"GRU: argument 'input' must be Tensor, not list"),
     "a number as an optimizer": (lambda: ja.amp.GradScaler().step(3), r"steps with an optimizer, and 3 was given"),

@@ -388,8 +388,8 @@ def _constant(name: str) -> str:
         return f"{name}: MemoryFormat\n"
     if isinstance(value, ja.layout):
         return f"{name}: MemoryLayout\n"
-    if isinstance(value, type) and issubclass(value, np.generic):
-        return f"{name} = _np.{value.__name__}\n"
+    if isinstance(value, ja.dtype):
+        return f"{name}: dtype\n"
     if isinstance(value, float):
         return f"{name}: _float\n"
     return f"{name}: None\n" if value is None else f"{name}: Any\n"

@@ -20,6 +20,7 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import Array
 from jaxaot.errors import ExportError
 from jaxaot.facade.tracing import graft
+from jaxaot.ops.dtypes import dtype
 from jaxaot.plan.alias import (
     ArrayOutput,
     ConstantOutput,
@@ -129,7 +130,7 @@ def require_values(traced: Traced) -> None:
         )
 
 
-_KNOWN = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype, type)
+_KNOWN = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype, dtype, type)
 
 
 def _require_known_outputs(traced: Traced) -> None:

@@ -18,6 +18,7 @@ from jaxaot.errors import ArchiveError, ExportError
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.subclass import SUBCLASSES, Frame, shell_from
 from jaxaot.facade.subclass_names import class_named, is_found_elsewhere, place_of
+from jaxaot.ops.dtypes import dtype
 from jaxaot.plan.paths import Path
 from jaxaot.views.chain import Geometry
 from jaxaot.views.layout import Layout, layout_of
@@ -284,7 +285,7 @@ def plain_to_json(value: Any) -> Any:
         return {"is": "float", "hex": value.hex()}
     if type(value) is complex:
         return {"is": "complex", "hex": [value.real.hex(), value.imag.hex()]}
-    if isinstance(value, (np.dtype, type)) or _is_key(value):
+    if isinstance(value, (np.dtype, dtype, type)) or _is_key(value):
         return {"is": "dtype", "name": str(value if _is_key(value) else np.dtype(value))}
     raise ExportError(f"a value of type {type(value).__name__} is part of the program, and no archive holds such")
 

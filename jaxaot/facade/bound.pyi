@@ -511,7 +511,7 @@ class Bound:
     ) -> _bool:
         """Returns whether all elements are close."""
 
-    def alpha_dropout_(self, p: _float = 0.5, training: _bool = False) -> Tensor:
+    def alpha_dropout_(self, p: _float = 0.5, training: _bool = False, *, train: _bool = ...) -> Tensor:
         """Writes to the tensor what `alpha_dropout` returns: the elements, in training some set so that mean and variance stay, as `selu` needs."""
 
     def amax(
@@ -542,6 +542,8 @@ class Bound:
         dim: _int | None = None,
         keepdim: _bool = False,
         out: Sequence[Tensor] | None = None,
+        axis: _int | None = ...,
+        keepdims: _bool = ...,
     ) -> AminmaxResult:
         """Returns the least and the greatest element, over all dims or along `dim`."""
 
@@ -650,9 +652,11 @@ class Bound:
 
     def as_strided_(
         self,
-        size: Sequence[_int],
-        stride: Sequence[_int],
+        size: Sequence[_int] = ...,
+        stride: Sequence[_int] = ...,
         storage_offset: _int | None = None,
+        *,
+        input: Tensor = ...,
     ) -> Tensor:
         """Shows another strided view of the storage, in place."""
 
@@ -742,16 +746,16 @@ class Bound:
     def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
         """Returns how often each number from 0 on occurs, or the sums of the weights of its places."""
 
-    def bitwise_and(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_and(self, other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
         """Returns the bits that `input` and `other` have in common; of bools the logical and."""
 
-    def bitwise_and_(self, other: Operand) -> Tensor:
+    def bitwise_and_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
         """Writes to the tensor what `bitwise_and` returns: the bits that `input` and `other` have in common; of bools the logical and."""
 
-    def bitwise_left_shift(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_left_shift(self, other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
         """Returns the bits of `input` moved left by `other` places."""
 
-    def bitwise_left_shift_(self, other: Operand) -> Tensor:
+    def bitwise_left_shift_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
         """Writes to the tensor what `bitwise_left_shift` returns: the bits of `input` moved left by `other` places."""
 
     def bitwise_not(self, *, out: Tensor | None = None) -> Tensor:
@@ -760,22 +764,28 @@ class Bound:
     def bitwise_not_(self) -> Tensor:
         """Writes to the tensor what `bitwise_not` returns: each element with all its bits flipped; of bools the logical not."""
 
-    def bitwise_or(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_or(self, other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
         """Returns the bits that `input` or `other` has; of bools the logical or."""
 
-    def bitwise_or_(self, other: Operand) -> Tensor:
+    def bitwise_or_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
         """Writes to the tensor what `bitwise_or` returns: the bits that `input` or `other` has; of bools the logical or."""
 
-    def bitwise_right_shift(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_right_shift(
+        self,
+        other: Operand = ...,
+        *,
+        out: Tensor | None = None,
+        self: Operand = ...,
+    ) -> Tensor:
         """Returns the bits of `input` moved right by `other` places, copies of the sign following."""
 
-    def bitwise_right_shift_(self, other: Operand) -> Tensor:
+    def bitwise_right_shift_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
         """Writes to the tensor what `bitwise_right_shift` returns: the bits of `input` moved right by `other` places, copies of the sign following."""
 
-    def bitwise_xor(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_xor(self, other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
         """Returns the bits in which `input` and `other` differ; of bools the exclusive or."""
 
-    def bitwise_xor_(self, other: Operand) -> Tensor:
+    def bitwise_xor_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
         """Writes to the tensor what `bitwise_xor` returns: the bits in which `input` and `other` differ; of bools the exclusive or."""
 
     def bmm(self, mat2: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -789,11 +799,12 @@ class Bound:
 
     def bucketize(
         self,
-        boundaries: Operand,
+        boundaries: Operand = ...,
         *,
         out_int32: _bool = False,
         right: _bool = False,
         out: Tensor | None = None,
+        self: Operand = ...,
     ) -> Tensor:
         """Returns the index of the bucket between `boundaries` into which each element falls."""
 
@@ -836,7 +847,7 @@ class Bound:
     def cholesky_solve(self, input2: Operand, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Returns the solution of a system by the Cholesky factor of its matrix."""
 
-    def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    def chunk(self, chunks: _int, dim: _int = 0, *, axis: _int = ...) -> tuple[Tensor, ...]:
         """Returns views of at most `chunks` equal pieces of a dim."""
 
     def clamp(self, min: Operand | None = None, max: Operand | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -881,7 +892,7 @@ class Bound:
     def contiguous(self, memory_format: MemoryFormat = ...) -> Tensor:
         """Returns the tensor if it lies in memory so, by default in row-major order, else a copy that does."""
 
-    def copy_(self, src: Operand, non_blocking: _bool = False) -> Tensor:
+    def copy_(self, other: Operand, non_blocking: _bool = False) -> Tensor:
         """Copies the values of `src`, converted and broadcast, into the tensor."""
 
     def copysign(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -975,13 +986,13 @@ class Bound:
     def deg2rad_(self) -> Tensor:
         """Writes to the tensor what `deg2rad` returns: each angle in degrees as radians."""
 
-    def det(self, *, out: Tensor | None = None) -> Tensor:
+    def det(self, *, out: Tensor | None = None, A: Operand = ...) -> Tensor:
         """Returns the determinant of a square matrix."""
 
     def detach(self) -> Tensor:
         """Returns a tensor on the same memory through which no gradient flows."""
 
-    def detach_(self) -> Tensor:
+    def detach_(self, *, input: Tensor = ...) -> Tensor:
         """Cuts this tensor off from its history, in place."""
 
     def diag(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -1062,7 +1073,7 @@ class Bound:
     def dropout3d_(self, p: _float = 0.5, training: _bool = True) -> Tensor:
         """Writes to the tensor what `dropout3d` returns: volumes, in training each channel replaced by zeros with probability `p`."""
 
-    def dropout_(self, p: _float = 0.5, training: _bool = True) -> Tensor:
+    def dropout_(self, p: _float = 0.5, training: _bool = True, *, train: _bool = ...) -> Tensor:
         """Writes to the tensor what `dropout` returns: the elements, in training each replaced by zero with probability `p`, the others scaled up."""
 
     def dsplit(
@@ -1116,7 +1127,7 @@ class Bound:
     def exp_(self) -> Tensor:
         """Writes to the tensor what `exp` returns: e to the power of each element."""
 
-    def expand(self, *size: Ints) -> Tensor:
+    def expand(self, *sizes: Ints, size: Ints | None = None, implicit: _bool = False) -> Tensor:
         """Returns dims of size 1 repeated, without memory; -1 leaves a dim as it is."""
 
     def expand_as(self, other: Tensor) -> Tensor:
@@ -1131,10 +1142,10 @@ class Bound:
     def exponential_(self, lambd: _float = 1, *, generator: Generator | None = None) -> Tensor:
         """Fills the tensor with random numbers of the exponential distribution of rate `lambd`."""
 
-    def feature_alpha_dropout_(self, p: _float = 0.5, training: _bool = False) -> Tensor:
+    def feature_alpha_dropout_(self, p: _float = 0.5, training: _bool = False, *, train: _bool = ...) -> Tensor:
         """Writes to the tensor what `feature_alpha_dropout` returns: the channels, in training some set as by `alpha_dropout`, each as a whole."""
 
-    def feature_dropout_(self, p: _float = 0.5, training: _bool = True) -> Tensor:
+    def feature_dropout_(self, p: _float = 0.5, training: _bool = True, *, train: _bool = ...) -> Tensor:
         """Writes to the tensor what `feature_dropout` returns: the channels, in training each replaced by zeros as a whole with probability `p`."""
 
     def fill_(self, value: Operand) -> Tensor:
@@ -1152,7 +1163,7 @@ class Bound:
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """Returns the dims from `start_dim` to `end_dim` as one."""
 
-    def flip(self, *dims: Ints) -> Tensor:
+    def flip(self, *sizes: Ints, dims: Ints | None = None) -> Tensor:
         """Returns the elements in reverse order along `dims`, copied."""
 
     def fliplr(self, *, out: Tensor | None = None) -> Tensor:
@@ -1164,7 +1175,7 @@ class Bound:
     def float(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns the tensor as float32."""
 
-    def float_power(self, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
+    def float_power(self, exponent: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
         """Returns each element to the power of `exponent`, computed in double precision."""
 
     def float_power_(self, exponent: Operand) -> Tensor:
@@ -1206,7 +1217,15 @@ class Bound:
     def full_tensor(self) -> Tensor:
         """Returns the tensor with all of it on each device."""
 
-    def gather(self, dim: _int, index: Operand, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
+    def gather(
+        self,
+        dim: _int = ...,
+        index: Operand = ...,
+        *,
+        sparse_grad: _bool = False,
+        out: Tensor | None = None,
+        axis: _int = ...,
+    ) -> Tensor:
         """Returns, at each place of `index`, the element of `input` that it names along `dim`."""
 
     def gcd(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1268,6 +1287,7 @@ class Bound:
         mode: _int = 0,
         out: Tensor | None = None,
         axis: Ints = ...,
+        keepdims: _bool = ...,
     ) -> Tensor:
         """Returns the exclusive or of the elements' 64-bit patterns."""
 
@@ -1357,28 +1377,67 @@ class Bound:
 
     def index_add(
         self,
-        dim: _int,
-        index: Operand,
-        source: Operand,
+        dim: _int = ...,
+        index: Operand = ...,
+        source: Operand = ...,
         *,
         alpha: Operand = 1,
         out: Tensor | None = None,
+        axis: _int = ...,
     ) -> Tensor:
         """Returns `input` with `alpha` times the slices of `source` added to those that `index` lists."""
 
-    def index_add_(self, dim: _int, index: Operand, source: Operand, *, alpha: Operand = 1) -> Tensor:
+    def index_add_(
+        self,
+        dim: _int = ...,
+        index: Operand = ...,
+        source: Operand = ...,
+        *,
+        alpha: Operand = 1,
+        axis: _int = ...,
+    ) -> Tensor:
         """Writes to the tensor what `index_add` returns: `input` with `alpha` times the slices of `source` added to those that `index` lists."""
 
-    def index_copy(self, dim: _int, index: Operand, source: Operand, *, out: Tensor | None = None) -> Tensor:
+    def index_copy(
+        self,
+        dim: _int = ...,
+        index: Operand = ...,
+        source: Operand = ...,
+        *,
+        out: Tensor | None = None,
+        axis: _int = ...,
+    ) -> Tensor:
         """Returns `input` with the slices of `source` in place of those that `index` lists."""
 
-    def index_copy_(self, dim: _int, index: Operand, source: Operand) -> Tensor:
+    def index_copy_(
+        self,
+        dim: _int = ...,
+        index: Operand = ...,
+        source: Operand = ...,
+        *,
+        axis: _int = ...,
+    ) -> Tensor:
         """Writes to the tensor what `index_copy` returns: `input` with the slices of `source` in place of those that `index` lists."""
 
-    def index_fill(self, dim: _int, index: Operand, value: Operand, *, out: Tensor | None = None) -> Tensor:
+    def index_fill(
+        self,
+        dim: _int = ...,
+        index: Operand = ...,
+        value: Operand = ...,
+        *,
+        out: Tensor | None = None,
+        axis: _int = ...,
+    ) -> Tensor:
         """Returns `input` with the slices along `dim` that `index` lists filled with `value`."""
 
-    def index_fill_(self, dim: _int, index: Operand, value: Operand) -> Tensor:
+    def index_fill_(
+        self,
+        dim: _int = ...,
+        index: Operand = ...,
+        value: Operand = ...,
+        *,
+        axis: _int = ...,
+    ) -> Tensor:
         """Writes to the tensor what `index_fill` returns: `input` with the slices along `dim` that `index` lists filled with `value`."""
 
     def index_put(
@@ -1401,28 +1460,37 @@ class Bound:
 
     def index_reduce(
         self,
-        dim: _int,
-        index: Operand,
-        source: Operand,
-        reduce: _str,
+        dim: _int = ...,
+        index: Operand = ...,
+        source: Operand = ...,
+        reduce: _str = ...,
         *,
         include_self: _bool = True,
         out: Tensor | None = None,
+        axis: _int = ...,
     ) -> Tensor:
         """Returns `input` united, by `reduce`, with the slices of `source` at those that `index` lists."""
 
     def index_reduce_(
         self,
-        dim: _int,
-        index: Operand,
-        source: Operand,
-        reduce: _str,
+        dim: _int = ...,
+        index: Operand = ...,
+        source: Operand = ...,
+        reduce: _str = ...,
         *,
         include_self: _bool = True,
+        axis: _int = ...,
     ) -> Tensor:
         """Writes to the tensor what `index_reduce` returns: `input` united, by `reduce`, with the slices of `source` at those that `index` lists."""
 
-    def index_select(self, dim: _int, index: Operand, *, out: Tensor | None = None) -> Tensor:
+    def index_select(
+        self,
+        dim: _int = ...,
+        index: Operand = ...,
+        *,
+        out: Tensor | None = None,
+        axis: _int = ...,
+    ) -> Tensor:
         """Returns the slices along `dim` that `index` lists."""
 
     def inner(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1674,8 +1742,8 @@ class Bound:
     def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
         """Replaces each element by what a function of Python makes of it and of those of `x` and `y`: one by one."""
 
-    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-        """Replaces each element by what a function of Python makes of it and of that of `tensor`: one after the other."""
+    def map_(self, other: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+        """Replaces each element by what a function of Python makes of it and of that of `other`: one after the other."""
 
     def masked_fill(self, mask: Operand, value: Operand, *, out: Tensor | None = None) -> Tensor:
         """Returns the elements, those where `mask` is true replaced by `value`."""
@@ -1888,10 +1956,18 @@ class Bound:
     ) -> Tensor:
         """Returns the sum of the elements that are not NaN."""
 
-    def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
+    def narrow(self, dim: _int = ..., start: _int = ..., length: _int = ..., *, axis: _int = ...) -> Tensor:
         """Returns the view of `length` elements of a dim from `start` on."""
 
-    def narrow_copy(self, dim: _int, start: _int, length: _int, *, out: Tensor | None = None) -> Tensor:
+    def narrow_copy(
+        self,
+        dim: _int = ...,
+        start: _int = ...,
+        length: _int = ...,
+        *,
+        out: Tensor | None = None,
+        axis: _int = ...,
+    ) -> Tensor:
         """Returns a copy of what `narrow` shows."""
 
     def ne(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1965,7 +2041,15 @@ class Bound:
     ) -> Tensor:
         """Returns ones of another shape, by default of this tensor's dtype and device."""
 
-    def new_tensor(self, data: object, dtype: DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
+    def new_tensor(
+        self,
+        data: object,
+        dtype: DTypeLike | None = None,
+        device: Device | None = None,
+        requires_grad: _bool = False,
+        layout: Any = None,
+        pin_memory: _bool = False,
+    ) -> Tensor:
         """Returns a leaf with a copy of `data`, by default of this tensor's dtype."""
 
     def new_zeros(
@@ -2031,7 +2115,7 @@ class Bound:
     def outer(self, vec2: Operand, *, out: Tensor | None = None) -> Tensor:
         """Returns the matrix of the products of each element of one vector with each of another."""
 
-    def permute(self, *dims: Ints) -> Tensor:
+    def permute(self, *order: Any, dims: Ints | None = None) -> Tensor:
         """Returns the dims in another order."""
 
     def pinverse(self, rcond: _float = 1e-15, *, out: Tensor | None = None) -> Tensor:
@@ -2049,10 +2133,10 @@ class Bound:
     def positive_(self) -> Tensor:
         """Writes to the tensor what `positive` returns: the elements as they are, as Python's unary `+` does; bools are refused."""
 
-    def pow(self, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
+    def pow(self, exponent: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
         """Returns each element to the power of `exponent`."""
 
-    def pow_(self, exponent: Operand) -> Tensor:
+    def pow_(self, exponent: Operand = ..., *, self: Operand = ...) -> Tensor:
         """Writes to the tensor what `pow` returns: each element to the power of `exponent`."""
 
     def prelu(self, weight: Operand) -> Tensor:
@@ -2142,19 +2226,27 @@ class Bound:
     def relu_(self) -> Tensor:
         """Writes to the tensor what `relu` returns: the elements, negative ones replaced by zero."""
 
-    def remainder(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    def remainder(self, other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
         """Returns what is left of `input` after division by `other`, with the sign of `other`: Python's `%`."""
 
-    def remainder_(self, other: Operand) -> Tensor:
+    def remainder_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
         """Writes to the tensor what `remainder` returns: what is left of `input` after division by `other`, with the sign of `other`: Python's `%`."""
 
-    def renorm(self, p: _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None) -> Tensor:
+    def renorm(
+        self,
+        p: _float,
+        dim: _int = ...,
+        maxnorm: _float = ...,
+        *,
+        out: Tensor | None = None,
+        axis: _int = ...,
+    ) -> Tensor:
         """Returns the tensor, each slice along `dim` scaled down so that its `p`-norm is at most `maxnorm`."""
 
-    def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+    def renorm_(self, p: _float, dim: _int = ..., maxnorm: _float = ..., *, axis: _int = ...) -> Tensor:
         """Writes to the tensor what `renorm` returns: the tensor, each slice along `dim` scaled down so that its `p`-norm is at most `maxnorm`."""
 
-    def repeat(self, *sizes: Ints) -> Tensor:
+    def repeat(self, *sizes: Ints, repeats: Ints | Tensor | None = None) -> Tensor:
         """Returns copies of the tensor laid side by side along each dim."""
 
     def repeat_interleave(
@@ -2163,19 +2255,20 @@ class Bound:
         dim: _int | None = None,
         *,
         output_size: _int | None = None,
+        axis: _int | None = ...,
     ) -> Tensor:
         """Returns each element repeated, along `dim` if given: `repeats` times, or as often as its entry in `repeats` says."""
 
-    def reshape(self, *shape: Ints) -> Tensor:
+    def reshape(self, *sizes: Ints, shape: Ints | None = None) -> Tensor:
         """Returns the elements under another shape: a view where strides allow it, else a copy."""
 
     def reshape_as(self, other: Tensor) -> Tensor:
         """Returns `input.reshape(other.size())`."""
 
-    def resize_(self, *size: Ints, memory_format: MemoryFormat = ...) -> Tensor:
+    def resize_(self, *sizes: Ints, size: Ints | None = None, memory_format: MemoryFormat = ...) -> Tensor:
         """Changes the shape in place, growing the storage where needed; what is new must be written before it is read."""
 
-    def resize_as_(self, other: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+    def resize_as_(self, the_template: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
         """Resizes to the shape of another tensor, in place."""
 
     def resolve_conj(self) -> Tensor:
@@ -2199,7 +2292,14 @@ class Bound:
     def round_(self, *, decimals: _int = 0) -> Tensor:
         """Writes to the tensor what `round` returns: each element rounded to the nearest number of `decimals` places, halves to even."""
 
-    def rrelu_(self, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+    def rrelu_(
+        self,
+        lower: _float = 0.125,
+        upper: _float = 0.3333333333333333,
+        training: _bool = False,
+        *,
+        generator: Generator | None = None,
+    ) -> Tensor:
         """Writes to the tensor what `rrelu` returns: the elements, negative ones times a slope that is random in training."""
 
     def rsqrt(self, *, out: Tensor | None = None) -> Tensor:
@@ -2214,64 +2314,107 @@ class Bound:
     @overload
     def scatter(
         self,
-        dim: _int,
-        index: Operand,
-        src: Operand,
+        dim: _int = ...,
+        index: Operand = ...,
+        src: Operand = ...,
         *,
         reduce: _str | None = None,
         out: Tensor | None = None,
+        axis: _int = ...,
     ) -> Tensor:
         """Returns `input` with the elements of `src` written, along `dim`, to the places that `index` names."""
     @overload
     def scatter(
         self,
-        dim: _int,
-        index: Operand,
-        value: Operand,
+        dim: _int = ...,
+        index: Operand = ...,
+        value: Operand = ...,
         *,
         reduce: _str | None = None,
         out: Tensor | None = None,
+        axis: _int = ...,
     ) -> Tensor: ...
 
     @overload
-    def scatter_(self, dim: _int, index: Operand, src: Operand, *, reduce: _str | None = None) -> Tensor:
+    def scatter_(
+        self,
+        dim: _int = ...,
+        index: Operand = ...,
+        src: Operand = ...,
+        *,
+        reduce: _str | None = None,
+        axis: _int = ...,
+    ) -> Tensor:
         """Writes to the tensor what `scatter` returns: `input` with the elements of `src` written, along `dim`, to the places that `index` names."""
     @overload
-    def scatter_(self, dim: _int, index: Operand, value: Operand, *, reduce: _str | None = None) -> Tensor: ...
+    def scatter_(
+        self,
+        dim: _int = ...,
+        index: Operand = ...,
+        value: Operand = ...,
+        *,
+        reduce: _str | None = None,
+        axis: _int = ...,
+    ) -> Tensor: ...
 
-    def scatter_add(self, dim: _int, index: Operand, src: Operand, *, out: Tensor | None = None) -> Tensor:
+    def scatter_add(
+        self,
+        dim: _int = ...,
+        index: Operand = ...,
+        src: Operand = ...,
+        *,
+        out: Tensor | None = None,
+        axis: _int = ...,
+    ) -> Tensor:
         """Returns `input` with the elements of `src` added, along `dim`, to the places that `index` names."""
 
-    def scatter_add_(self, dim: _int, index: Operand, src: Operand) -> Tensor:
+    def scatter_add_(
+        self,
+        dim: _int = ...,
+        index: Operand = ...,
+        src: Operand = ...,
+        *,
+        axis: _int = ...,
+    ) -> Tensor:
         """Writes to the tensor what `scatter_add` returns: `input` with the elements of `src` added, along `dim`, to the places that `index` names."""
 
     def scatter_reduce(
         self,
-        dim: _int,
-        index: Operand,
-        src: Operand,
-        reduce: _str,
+        dim: _int = ...,
+        index: Operand = ...,
+        src: Operand = ...,
+        reduce: _str = ...,
         *,
         include_self: _bool = True,
         out: Tensor | None = None,
+        axis: _int = ...,
     ) -> Tensor:
         """Returns `input` united, by `reduce`, with the elements of `src` at the places of `index`."""
 
     def scatter_reduce_(
         self,
-        dim: _int,
-        index: Operand,
-        src: Operand,
-        reduce: _str,
+        dim: _int = ...,
+        index: Operand = ...,
+        src: Operand = ...,
+        reduce: _str = ...,
         *,
         include_self: _bool = True,
+        axis: _int = ...,
     ) -> Tensor:
         """Writes to the tensor what `scatter_reduce` returns: `input` united, by `reduce`, with the elements of `src` at the places of `index`."""
 
-    def select(self, dim: _int, index: _int) -> Tensor:
+    def select(self, dim: _int = ..., index: _int = ..., *, axis: _int = ...) -> Tensor:
         """Returns the view at one index of a dim."""
 
-    def select_scatter(self, src: Operand, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
+    def select_scatter(
+        self,
+        src: Operand,
+        dim: _int = ...,
+        index: _int = ...,
+        *,
+        out: Tensor | None = None,
+        axis: _int = ...,
+    ) -> Tensor:
         """Returns a copy of `input` in which the view `input.select(dim, index)` holds `src`."""
 
     def selu(self) -> Tensor:
@@ -2344,7 +2487,7 @@ class Bound:
     ) -> Tensor:
         """Returns a copy of `input` in which a range of `dim` holds `src`."""
 
-    def slogdet(self, *, out: Sequence[Tensor] | None = None) -> SlogdetResult:
+    def slogdet(self, *, out: Sequence[Tensor] | None = None, A: Operand = ...) -> SlogdetResult:
         """Returns the sign and the logarithm of the magnitude of the determinant of a square matrix."""
 
     def softmax(
@@ -2368,10 +2511,24 @@ class Bound:
     ) -> SortResult:
         """Returns the elements in order along `dim`, and where each of them was."""
 
-    def split(self, split_size_or_sections: Ints, dim: _int = 0) -> tuple[Tensor, ...]:
+    def split(
+        self,
+        split_size_or_sections: Ints = ...,
+        dim: _int = 0,
+        *,
+        axis: _int = ...,
+        tensor: Tensor = ...,
+        split_size: Sizes = ...,
+    ) -> tuple[Tensor, ...]:
         """Returns views of equal pieces of a dim, the last one smaller, or of pieces of given sizes."""
 
-    def split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+    def split_with_sizes(
+        self,
+        split_sizes: Sequence[_int],
+        dim: _int = 0,
+        *,
+        axis: _int = ...,
+    ) -> tuple[Tensor, ...]:
         """Returns views of pieces of a dim of given sizes."""
 
     def sqrt(self, *, out: Tensor | None = None) -> Tensor:
@@ -2386,10 +2543,10 @@ class Bound:
     def square_(self) -> Tensor:
         """Writes to the tensor what `square` returns: each element times itself."""
 
-    def squeeze(self, dim: Ints | None = None) -> Tensor:
+    def squeeze(self, dim: Ints | None = None, *, axis: Sizes | None = ...) -> Tensor:
         """Returns the tensor without its dims of size 1, or without those of `dim` that have size 1."""
 
-    def squeeze_(self, dim: Ints | None = None) -> Tensor:
+    def squeeze_(self, dim: Ints | None = None, *, axis: Sizes | None = ...) -> Tensor:
         """Does `squeeze` in place: changes what this tensor shows, and no values."""
 
     @overload
@@ -2452,7 +2609,7 @@ class Bound:
     ) -> Tensor:
         """Returns the sum of the elements, over all dims or those of `dim`."""
 
-    def sum_to_size(self, *dims: Ints) -> Tensor:
+    def sum_to_size(self, *sizes: Ints, size: Ints | None = None) -> Tensor:
         """Returns sums over the dims along which a tensor of shape `size` would be broadcast to this one."""
 
     def svd(
@@ -2464,10 +2621,10 @@ class Bound:
     ) -> SvdResult:
         """Returns U, S and V with `input = U diag(S) Vᴴ` (`ja.linalg.svd` returns Vᴴ)."""
 
-    def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
+    def swapaxes(self, dim0: _int = ..., dim1: _int = ..., *, axis0: _int = ..., axis1: _int = ...) -> Tensor:
         """Returns two dims exchanged."""
 
-    def swapaxes_(self, dim0: _int, dim1: _int) -> Tensor:
+    def swapaxes_(self, dim0: _int = ..., dim1: _int = ..., *, axis0: _int = ..., axis1: _int = ...) -> Tensor:
         """Does `swapaxes` in place: changes what this tensor shows, and no values."""
 
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
@@ -2514,13 +2671,15 @@ class Bound:
         *,
         indices: Ints | Tensor | None = None,
         sections: _int | None = None,
+        axis: _int = ...,
+        tensor_indices_or_sections: Sizes | None = ...,
     ) -> tuple[Tensor, ...]:
         """Returns views of a given number of pieces of a dim, as equal as possible, or of the pieces between indices."""
 
     def threshold_(self, threshold: _float, value: _float) -> Tensor:
         """Writes to the tensor what `threshold` returns: the elements, those not above `threshold` replaced by `value`."""
 
-    def tile(self, *dims: Ints) -> Tensor:
+    def tile(self, *sizes: Ints, dims: Ints | None = None) -> Tensor:
         """Returns copies of the tensor laid side by side; dims that are not named stay as they are."""
 
     def to(
@@ -2531,6 +2690,9 @@ class Bound:
         non_blocking: _bool = False,
         copy: _bool = False,
         memory_format: MemoryFormat | None = None,
+        other: Tensor | None = None,
+        layout: Any = None,
+        pin_memory: _bool | None = None,
     ) -> Tensor:
         """Returns the tensor with another dtype, device or memory format: itself if nothing changes and `copy` is not set."""
 
@@ -2599,10 +2761,10 @@ class Bound:
     def type_as(self, other: Tensor) -> Tensor:
         """Returns the tensor with the dtype of another."""
 
-    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
+    def unbind(self, dim: _int = 0, *, axis: _int = ...) -> tuple[Tensor, ...]:
         """Returns the views at each index of a dim."""
 
-    def unflatten(self, dim: _int, sizes: Sequence[_int]) -> Tensor:
+    def unflatten(self, dim: _int = ..., sizes: Sequence[_int] = ..., *, axis: _int = ...) -> Tensor:
         """Returns one dim as several."""
 
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
@@ -2617,6 +2779,8 @@ class Bound:
         return_inverse: _bool = False,
         return_counts: _bool = False,
         dim: _int | None = None,
+        *,
+        axis: _int | None = ...,
     ) -> Any:
         """Returns the distinct elements, or slices along `dim`, in ascending order; with where and how often if asked."""
 
@@ -2625,18 +2789,29 @@ class Bound:
         return_inverse: _bool = False,
         return_counts: _bool = False,
         dim: _int | None = None,
+        *,
+        axis: _int | None = ...,
     ) -> Any:
         """Returns the elements, or slices along `dim`, that differ from those before; with where and how often if asked."""
 
-    def unsafe_chunk(self, chunks: _int, dim: _int = 0, *, out: Tensor | None = None) -> tuple[Tensor, ...]:
+    def unsafe_chunk(
+        self,
+        chunks: _int,
+        dim: _int = 0,
+        *,
+        out: Tensor | None = None,
+        axis: _int = ...,
+    ) -> tuple[Tensor, ...]:
         """Returns a copy of what `unsafe_chunk` shows."""
 
     def unsafe_split(
         self,
-        split_size_or_sections: Ints,
+        split_size_or_sections: Ints = ...,
         dim: _int = 0,
         *,
         out: Tensor | None = None,
+        axis: _int = ...,
+        split_size: Sizes = ...,
     ) -> tuple[Tensor, ...]:
         """Returns a copy of what `unsafe_split` shows."""
 
@@ -2646,13 +2821,14 @@ class Bound:
         dim: _int = 0,
         *,
         out: Tensor | None = None,
+        axis: _int = ...,
     ) -> tuple[Tensor, ...]:
         """Returns a copy of what `unsafe_split_with_sizes` shows."""
 
-    def unsqueeze(self, dim: _int) -> Tensor:
+    def unsqueeze(self, dim: _int = ..., *, axis: _int = ...) -> Tensor:
         """Returns a new dim of size 1 at `dim`."""
 
-    def unsqueeze_(self, dim: _int) -> Tensor:
+    def unsqueeze_(self, dim: _int = ..., *, axis: _int = ...) -> Tensor:
         """Does `unsqueeze` in place: changes what this tensor shows, and no values."""
 
     @overload
@@ -2674,7 +2850,7 @@ class Bound:
     def vdot(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
         """Returns the dot product of two vectors, the first one conjugated."""
 
-    def view(self, *size: Ints, dtype: DTypeLike | None = None) -> Tensor:
+    def view(self, *sizes: Ints, size: Ints | None = None, dtype: DTypeLike | None = None) -> Tensor:
         """Returns the same memory under another shape, or its bytes read as another dtype."""
 
     def view_as(self, other: Tensor) -> Tensor:
@@ -2698,10 +2874,10 @@ class Bound:
     def where(self, condition: Tensor, other: Operand) -> Tensor:
         """Returns the elements of this tensor where a condition holds, and those of another elsewhere."""
 
-    def xlogy(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    def xlogy(self, other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
         """Returns `input * log(other)`, 0 where `input` is zero."""
 
-    def xlogy_(self, other: Operand) -> Tensor:
+    def xlogy_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
         """Writes to the tensor what `xlogy` returns: `input * log(other)`, 0 where `input` is zero."""
 
     def zero_(self) -> Tensor:

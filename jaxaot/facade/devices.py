@@ -10,6 +10,7 @@ import numpy as np
 from jax.sharding import SingleDeviceSharding
 
 from jaxaot.errors import TensorTypeError
+from jaxaot.ops.dtypes import dtype
 from jaxaot.tape.modes import state
 
 _EXTRAS = {
@@ -147,7 +148,7 @@ def find_device(name: object) -> Any:
         return name.jax_device
     if isinstance(name, int):
         name = f"{jax.default_backend()}:{name}"
-    if isinstance(name, float | complex | np.dtype | type):
+    if isinstance(name, float | complex | np.dtype | dtype | type):
         raise TensorTypeError(_named_by(name))
     if not isinstance(name, str):
         return name

@@ -17,7 +17,7 @@ _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 
 _SELF = {"self": "input"}
 _TRAIN = {"train": "training"}
-_MATRIX = {"A": "input"}
+_MATRIX, _INPUT = {"A": "input"}, {"input": "A"}
 _SPLIT = {"split_size": "split_size_or_sections"}
 
 OTHER_NAMES: dict[str, Mapping[str, str]] = {
@@ -29,7 +29,7 @@ OTHER_NAMES: dict[str, Mapping[str, str]] = {
     **dict.fromkeys(("det", "linalg_det", "slogdet", "linalg_slogdet"), _MATRIX),
     **dict.fromkeys(
         ("linalg_cholesky", "cholesky_ex", "eig", "eigh", "eigvals", "eigvalsh", "householder_product", "matrix_norm",
-         "linalg_norm"), {"input": "A"},
+         "linalg_norm"), _INPUT,
     ),
     "vector_norm": {"input": "x"},
     **dict.fromkeys(("unsafe_split", "split_copy"), _SPLIT),
@@ -39,7 +39,6 @@ OTHER_NAMES: dict[str, Mapping[str, str]] = {
     "searchsorted": {"input": "values", "self": "values"},
     "isin": {"element": "elements", "test_element": "test_elements"},
     "tensor_split": {"tensor_indices_or_sections": "indices_or_sections"},
-    "resize_as_": {"input": "self"},
     "as_strided_": {"input": "self"},
     "detach_": {"input": "self"},
 }  # fmt: skip
@@ -135,7 +134,7 @@ def with_second_names(name: str, fn: Any, compiled: Callable[[str, str, dict[str
     first = code.co_argcount - len(made.__defaults__ or ())
     made.__defaults__ = tuple(given.get(n, d) for n, d in zip(names[first:], made.__defaults__ or (), strict=True))
     made.__kwdefaults__ = {n: given.get(n, d) for n, d in (made.__kwdefaults__ or {}).items()}
-    made.__doc__, made.__module__, made.__qualname__ = fn.__doc__, fn.__module__, fn.__qualname__
+    made.__doc__, made.__module__, made.__qualname__ = fn.__doc__, fn.__module__, name
     made.__annotations__ = _annotations(parameters, second, inspect.signature(fn).return_annotation)
     return made
 

@@ -146,7 +146,7 @@ def resize_(
         return self
     check_addressable(wanted, self.dtype.itemsize)
     self._touch()
-    layout = contiguous(wanted, self.dtype) if is_row_major else channels_last(wanted, self.dtype)
+    layout = contiguous(wanted, self._layout.dtype) if is_row_major else channels_last(wanted, self._layout.dtype)
     needed = (self._offset + layout.reach) * self.dtype.itemsize
     if state.trace is not None:
         if state.trace.is_functionalized and layout.numel > self._layout.numel and self._is_view():
@@ -177,16 +177,17 @@ def _grow(tensor: Tensor, nbytes: int) -> None:
     history.ghost = storage.array if storage.writer is history else carrier.array
 
 
-def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
     """Resizes to the shape of another tensor, in place.
 
     Args:
+      input: The tensor to be resized.
       the_template: The tensor.
       memory_format: How the elements lie in memory afterwards; `preserve_format` is that of `the_template`.
     """
     if memory_format is MemoryFormat.preserve_format:
         memory_format = suggested_format(the_template._layout)
-    return resize_(self, tuple(the_template.shape), memory_format=memory_format or MemoryFormat.contiguous_format)
+    return resize_(input, tuple(the_template.shape), memory_format=memory_format or MemoryFormat.contiguous_format)
 
 
 def set_(
@@ -208,13 +209,13 @@ def set_(
         raise LeafWriteError("a leaf Variable that requires grad is being used in an in-place operation.")
     self._touch()
     if source is None:
-        storage, layout, offset = _empty_storage(self.dtype), contiguous((0,), self.dtype), 0
+        storage, layout, offset = _empty_storage(self._layout.dtype), contiguous((0,), self._layout.dtype), 0
     elif isinstance(source, (Storage, TypedStorage)):
         source = source.untyped() if isinstance(source, TypedStorage) else source
         n = source.nbytes() // self.itemsize
         shape = (n,) if size is None else views._sizes((size,))
         strides = contiguous_stride(shape) if stride is None else views._sizes((stride,))
-        layout, offset = layout_of(shape, strides, self.dtype), operator.index(storage_offset)
+        layout, offset = layout_of(shape, strides, self._layout.dtype), operator.index(storage_offset)
         views.check_strided(layout.size, offset)
         source.check_reach(layout, offset, is_write=True)
         storage = source
@@ -227,7 +228,7 @@ def set_(
         if size is not None:
             shape = views._sizes((size,))
             strides = contiguous_stride(shape) if stride is None else views._sizes((stride,))
-            layout, offset = layout_of(shape, strides, source.dtype), operator.index(storage_offset)
+            layout, offset = layout_of(shape, strides, source._layout.dtype), operator.index(storage_offset)
     else:
         raise TensorTypeError(f"set_(): argument 'source' must be Tensor or storage, not {type(source).__name__}")
     if state.trace is not None:

@@ -129,10 +129,11 @@ def compiled(name: str, source: str, scope: dict[str, Any]) -> Any:
 
 
 def _compile(name: str, source: str, spec: OpSpec) -> Callable[..., Any]:
+    same = {f"_same_{taken}": same_as(taken) for taken in second_names(spec).values()}
     fn = compiled(name, source, {
         "_call": call, "_make": make, "_call_inplace": call_inplace, "_call_out": call_out, "_spec": spec,
-        "_static": static_value, "_number": number_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
-        "_required": REQUIRED, **{f"_same_{name}": same_as(name) for name in second_names(spec).values()},
+        "_static": static_value, "_number": number_value, "_dtype": as_dtype, "_finish": _finish_factory,
+        "_varargs": _varargs, "_required": REQUIRED, **same,
     })  # fmt: skip
     fn.__module__ = "jaxaot"
     fn.forms = ((spec, fn),)
@@ -564,8 +565,12 @@ def _bind() -> None:
     here["unravel_index"] = here.form("unravel_index").around(old_forms.with_shape_of_numbers)
     functional.update(sigmoid=here.form("sigmoid"), tanh=here.form("tanh"))
     functional["embedding_bag"] = functional.form("embedding_bag").around(old_forms.with_table_first)
-    here["layer_norm"] = here.form("layer_norm").around(lambda fn: old_forms.with_ignored(fn, "cudnn_enable"))
-    here["group_norm"] = here.form("group_norm").around(lambda fn: old_forms.with_ignored(fn, "cudnn_enabled"))
+    here["layer_norm"] = here.form("layer_norm").around(
+        lambda fn: _documented(old_forms.with_ignored(fn, "cudnn_enable"))
+    )
+    here["group_norm"] = here.form("group_norm").around(
+        lambda fn: _documented(old_forms.with_ignored(fn, "cudnn_enabled"))
+    )
     here["batch_norm"] = old_forms.batch_norm_of(functional.form("batch_norm"))
     here["instance_norm"] = old_forms.instance_norm_of(functional.form("instance_norm"))
     here.update(queries.FUNCTIONS, allclose=allclose, equal=equal, set_printoptions=set_printoptions)

@@ -19,6 +19,7 @@ from jaxaot.facade import views
 from jaxaot.facade.create import tensor
 from jaxaot.facade.subclass import PLAIN_MEMBERS, Op, carry_out_without_functions
 from jaxaot.facade.tensor import Tensor
+from jaxaot.ops.dtypes import dtype
 
 
 def _made(cls: type, *args: object, **kwargs: object) -> Any:
@@ -69,7 +70,7 @@ class _Aside:
         return repr(self.value)
 
 
-_VALUES = (bool, int, float, complex, str, bytes, type(None), range, type, enum.Enum, np.dtype, np.generic)
+_VALUES = (bool, int, float, complex, str, bytes, type(None), range, type, enum.Enum, np.dtype, dtype, np.generic)
 
 
 def _is_value(held: object) -> bool:

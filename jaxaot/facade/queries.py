@@ -17,6 +17,8 @@ from jaxaot.facade.subclass import leaves_of
 from jaxaot.facade.tensor import INFERENCE, Size, Tensor
 from jaxaot.facade.typed_storage import TypedStorage
 from jaxaot.ops import dims
+from jaxaot.ops.dtypes import dtype as Dtype
+from jaxaot.ops.dtypes import dtype_of
 from jaxaot.ops.promotion import can_store, default_float, is_bool, result_dtype
 from jaxaot.views.memory_format import MemoryLayout
 
@@ -134,34 +136,37 @@ def _retains_grad(tensor: Tensor) -> bool:
 # -- dtypes ------------------------------------------------------------------------------------------------------------
 
 
-def get_default_dtype() -> np.dtype:
+def get_default_dtype() -> Dtype:
     """Returns the dtype of floats that name none: float32."""
-    return default_float()
+    return dtype_of(default_float())
 
 
-def promote_types(type1: Any, type2: Any) -> np.dtype:
+def promote_types(type1: Any, type2: Any) -> Dtype:
     """Returns the smallest dtype to which both can be converted."""
-    return np.dtype(jnp.promote_types(np.dtype(as_dtype(type1)), np.dtype(as_dtype(type2))))
+    return dtype_of(jnp.promote_types(np.dtype(as_dtype(type1)), np.dtype(as_dtype(type2))))
 
 
-def result_type(*both: Any, **named: Any) -> np.dtype:
+def result_type(
+    *both: Any, tensor: Any = None, other: Any = None, scalar: Any = None, scalar1: Any = None, scalar2: Any = None
+) -> Dtype:
     """Returns the dtype in which an op on two tensors or numbers is computed.
 
     Args:
       *both: The two.
-      **named: The same by PyTorch's names: `tensor` and `other`, `scalar` and `tensor`, or `scalar1` and `scalar2`.
+      tensor: A tensor, by PyTorch's name; with `other` or `scalar`.
+      other: The second operand.
+      scalar: A number, with `tensor`.
+      scalar1: A number, with `scalar2`.
+      scalar2: A number.
 
     Raises:
       ArgumentError: If there are not two of them.
     """
-    values = (*both, *named.values())
-    if len(values) != 2 or not set(named) <= {"tensor", "other", "scalar", "scalar1", "scalar2"}:
-        raise ArgumentError(
-            f"result_type() takes two tensors or numbers, and was given {len(both)} without a name"
-            f"{''.join(f', `{name}`' for name in named)}. Write `ja.result_type(x, y)`."
-        )
+    values = [*both, *(value for value in (tensor, other, scalar, scalar1, scalar2) if value is not None)]
+    if len(values) != 2:
+        raise ArgumentError(f"result_type() takes two tensors or numbers, not {len(values)}: `ja.result_type(x, y)`.")
     plain = lambda value: jax.ShapeDtypeStruct(value.shape, value.dtype) if isinstance(value, Tensor) else value
-    return result_dtype(*map(plain, values))
+    return dtype_of(result_dtype(*map(plain, values)))
 
 
 def can_cast(from_: DTypeLike, to: DTypeLike) -> bool:

@@ -20,6 +20,7 @@ import numpy as np
 from jaxaot.facade.custom_function import FunctionNode
 from jaxaot.facade.saved import Packed, SavedValues
 from jaxaot.facade.tensor import Tensor
+from jaxaot.ops.dtypes import dtype
 from jaxaot.tape.engine import nodes_in_order
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
@@ -27,7 +28,7 @@ from jaxaot.tape.together import Together
 
 Roots = Sequence[tuple[Edge, Any]]
 _NUMBERS = (int, float, complex, np.number)
-_CONSTANTS = (bool, str, bytes, type(None), np.bool_, np.dtype)
+_CONSTANTS = (bool, str, bytes, type(None), np.bool_, np.dtype, dtype)
 _LARGEST_EXPONENT = 4
 """Programs are specialised on whole numbers up to this one, which are mostly exponents; others are inputs."""
 

@@ -37,6 +37,8 @@ from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
 from jaxaot.lower.abstract import AbstractArray, refuse_value
 from jaxaot.ops.dims import normalize_dim
+from jaxaot.ops.dtypes import dtype as Dtype
+from jaxaot.ops.dtypes import dtype_of
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.hooks import carry_retained
 from jaxaot.tape.modes import state
@@ -262,8 +264,8 @@ class Tensor(Bound):
         return len(self._layout.size)
 
     @property
-    def dtype(self) -> np.dtype:
-        return self._layout.dtype
+    def dtype(self) -> Dtype:
+        return dtype_of(self._layout.dtype)
 
     @property
     def itemsize(self) -> int:

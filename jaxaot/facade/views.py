@@ -259,7 +259,7 @@ def view(input: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike | None =
         if wanted == input.dtype:
             return detached(input)  # no gradient flows through a view of another dtype, nor through this one
         _refuse_conjugated(input, "view(dtype)")
-        return make_view(input, AsDtype(input.dtype, wanted))
+        return make_view(input, AsDtype(input._layout.dtype, wanted))
     sizes = _inferred(_sizes(sizes, size), input.numel())
     return make_view(input, Reshape(sizes), "ViewBackward0")
 
@@ -543,7 +543,7 @@ def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storag
         raise ShapeMismatchError(
             f"as_strided: Negative strides are not supported at the moment, got {list(step.stride)}"
         )
-    layout = layout_of(step.size, step.stride, input.dtype, input._layout.is_conj)
+    layout = layout_of(step.size, step.stride, input._layout.dtype, input._layout.is_conj)
     input._storage.check_reach(layout, offset, is_write=True)
     return make_view(input, step)
 

@@ -21,6 +21,7 @@ from jaxaot.facade.operands import (
     _int,
     _str,
 )
+from jaxaot.facade.generator import Generator
 from jaxaot.facade.tensor import Tensor
 from jaxaot.nn.by_hand import one_hot as one_hot
 from jaxaot.nn.by_hand import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
@@ -195,6 +196,7 @@ def alpha_dropout(
     inplace: _bool = False,
     *,
     out: Tensor | None = None,
+    train: _bool = ...,
 ) -> Tensor:
     """Returns the elements, in training some set so that mean and variance stay, as `selu` needs.
 
@@ -204,6 +206,7 @@ def alpha_dropout(
       training: Whether it behaves as in training.
       inplace: Whether the result is written to `input`.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      train: Whether it behaves as in training.
 
     The result has memory of its own; `Tensor.alpha_dropout_` writes it to `input`.
 
@@ -212,13 +215,14 @@ def alpha_dropout(
     See `torch.alpha_dropout`.
     """
 
-def alpha_dropout_(input: Operand, p: _float = 0.5, training: _bool = False) -> Tensor:
+def alpha_dropout_(input: Operand, p: _float = 0.5, training: _bool = False, *, train: _bool = ...) -> Tensor:
     """Writes to the tensor what `alpha_dropout` returns: the elements, in training some set so that mean and variance stay, as `selu` needs.
 
     Args:
       input: The tensor.
       p: The order of the norm, or the probability.
       training: Whether it behaves as in training.
+      train: Whether it behaves as in training.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -738,6 +742,7 @@ def dropout(
     inplace: _bool = False,
     *,
     out: Tensor | None = None,
+    train: _bool = ...,
 ) -> Tensor:
     """Returns the elements, in training each replaced by zero with probability `p`, the others scaled up.
 
@@ -747,6 +752,7 @@ def dropout(
       training: Whether it behaves as in training.
       inplace: Whether the result is written to `input`.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      train: Whether it behaves as in training.
 
     The result has memory of its own; `Tensor.dropout_` writes it to `input`.
 
@@ -850,13 +856,14 @@ def dropout3d_(input: Operand, p: _float = 0.5, training: _bool = True) -> Tenso
     See `torch.Tensor.dropout3d_`.
     """
 
-def dropout_(input: Operand, p: _float = 0.5, training: _bool = True) -> Tensor:
+def dropout_(input: Operand, p: _float = 0.5, training: _bool = True, *, train: _bool = ...) -> Tensor:
     """Writes to the tensor what `dropout` returns: the elements, in training each replaced by zero with probability `p`, the others scaled up.
 
     Args:
       input: The tensor.
       p: The probability with which an element becomes zero.
       training: Whether it behaves as in training.
+      train: Whether it behaves as in training.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -957,6 +964,7 @@ def feature_alpha_dropout(
     inplace: _bool = False,
     *,
     out: Tensor | None = None,
+    train: _bool = ...,
 ) -> Tensor:
     """Returns the channels, in training some set as by `alpha_dropout`, each as a whole.
 
@@ -968,6 +976,7 @@ def feature_alpha_dropout(
       training: Whether it behaves as in training.
       inplace: Whether the result is written to `input`.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      train: Whether it behaves as in training.
 
     The result has memory of its own; `Tensor.feature_alpha_dropout_` writes it to `input`.
 
@@ -976,13 +985,20 @@ def feature_alpha_dropout(
     See `torch.feature_alpha_dropout`.
     """
 
-def feature_alpha_dropout_(input: Operand, p: _float = 0.5, training: _bool = False) -> Tensor:
+def feature_alpha_dropout_(
+    input: Operand,
+    p: _float = 0.5,
+    training: _bool = False,
+    *,
+    train: _bool = ...,
+) -> Tensor:
     """Writes to the tensor what `feature_alpha_dropout` returns: the channels, in training some set as by `alpha_dropout`, each as a whole.
 
     Args:
       input: The tensor.
       p: The order of the norm, or the probability.
       training: Whether it behaves as in training.
+      train: Whether it behaves as in training.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -997,6 +1013,7 @@ def feature_dropout(
     training: _bool = True,
     *,
     out: Tensor | None = None,
+    train: _bool = ...,
 ) -> Tensor:
     """Returns the channels, in training each replaced by zeros as a whole with probability `p`.
 
@@ -1007,6 +1024,7 @@ def feature_dropout(
       p: The order of the norm, or the probability.
       training: Whether it behaves as in training.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      train: Whether it behaves as in training.
 
     The result has memory of its own; `Tensor.feature_dropout_` writes it to `input`.
 
@@ -1015,13 +1033,14 @@ def feature_dropout(
     See `torch.feature_dropout`.
     """
 
-def feature_dropout_(input: Operand, p: _float = 0.5, training: _bool = True) -> Tensor:
+def feature_dropout_(input: Operand, p: _float = 0.5, training: _bool = True, *, train: _bool = ...) -> Tensor:
     """Writes to the tensor what `feature_dropout` returns: the channels, in training each replaced by zeros as a whole with probability `p`.
 
     Args:
       input: The tensor.
       p: The order of the norm, or the probability.
       training: Whether it behaves as in training.
+      train: Whether it behaves as in training.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -2409,6 +2428,7 @@ def rrelu(
     training: _bool = False,
     inplace: _bool = False,
     *,
+    generator: Generator | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
     """Returns the elements, negative ones times a slope that is random in training.
@@ -2418,6 +2438,7 @@ def rrelu(
       lower: The least slope.
       upper: Whether the upper triangle is meant; of `rrelu` the greatest slope.
       training: Whether it behaves as in training.
+      generator: Where random numbers come from; by default `ja.default_generator`.
       inplace: Whether the result is written to `input`.
       out: A tensor, or several, to write the result to, resized if need be; it is returned.
 
@@ -2433,6 +2454,8 @@ def rrelu_(
     lower: _float = 0.125,
     upper: _float = 0.3333333333333333,
     training: _bool = False,
+    *,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Writes to the tensor what `rrelu` returns: the elements, negative ones times a slope that is random in training.
 
@@ -2441,6 +2464,7 @@ def rrelu_(
       lower: The least slope.
       upper: Whether the upper triangle is meant; of `rrelu` the greatest slope.
       training: Whether it behaves as in training.
+      generator: Where random numbers come from; by default `ja.default_generator`.
 
     Works in place: all views of the same memory see it. Returns the tensor.
 
@@ -2675,7 +2699,14 @@ def tanhshrink(input: Operand) -> Tensor:
     See `torch.nn.functional.tanhshrink`.
     """
 
-def threshold(input: Operand, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
+def threshold(
+    input: Operand,
+    threshold: _float,
+    value: _float,
+    inplace: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """Returns the elements, those not above `threshold` replaced by `value`.
 
     Args:
@@ -2683,6 +2714,7 @@ def threshold(input: Operand, threshold: _float, value: _float, inplace: _bool =
       threshold: The bound that elements are compared with; of `softplus` where it becomes linear.
       value: What replaces the others.
       inplace: Whether the result is written to `input`.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
 
     The result has memory of its own; `Tensor.threshold_` writes it to `input`.
 

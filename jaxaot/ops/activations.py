@@ -206,7 +206,9 @@ def softshrink(input, lambd):
 
 
 @activation(
-    "threshold(Tensor input, float threshold, float value) -> Tensor", takes="fi", **{**EVERYWHERE, "method": False, "out": True}
+    "threshold(Tensor input, float threshold, float value) -> Tensor",
+    takes="fi",
+    **{**EVERYWHERE, "method": False, "out": True},
 )
 def threshold(input, threshold, value):
     return jnp.where(input <= threshold, value, input).astype(input.dtype)

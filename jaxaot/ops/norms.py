@@ -201,7 +201,9 @@ def local_response_norm(input, size, alpha, beta, k):
     if input.ndim < 3:
         raise ShapeMismatchError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
     if size < 1:
-        raise ArgumentError(f"local_response_norm(): size is how many channels are taken together, and {size} was given")
+        raise ArgumentError(
+            f"local_response_norm(): size is how many channels are taken together, and {size} was given"
+        )
     padding = [(0, 0, 0)] * input.ndim
     padding[1] = (size // 2, (size - 1) // 2, 0)
     squares = lax.pad(jnp.square(input), jnp.zeros((), input.dtype), padding)

@@ -116,10 +116,9 @@ def completed(given: Any, defaults: Mapping[str, Any], others: Iterable[Mapping[
     group = Group(given)
     if "params" not in group:
         near = difflib.get_close_matches("params", map(str, group), 1)
-        raise TensorValueError(
-            f"A group of parameters is a dict with `params`, and one of {', '.join(map(repr, group)) or 'nothing'} was "
-            f"given. {f'Write `params` for {near[0]!r}.' if near else 'Write `{"params": [w], "lr": 0.1}`.'}"
-        )
+        advice = f"Write `params` for {near[0]!r}." if near else 'Write `{"params": [w], "lr": 0.1}`.'
+        there = ", ".join(map(repr, group)) or "nothing"
+        raise TensorValueError(f"A group of parameters is a dict with `params`, and one of {there} was given. {advice}")
     params = group["params"]
     if not isinstance(params, (Tensor, Iterable)) and parameters_of(params) is None:
         raise TensorTypeError(

@@ -10,9 +10,9 @@ from typing import Any, SupportsFloat
 from jaxaot._util import show_only_own as _show_only_own
 from jaxaot.optim.rules.optimizer import Optimizer
 from jaxaot.optim.schedules import (
+    as_metric,
     begin,
     check,
-    as_metric,
     check_functions,
     check_list,
     check_numbers,

@@ -23,6 +23,7 @@ from jaxaot.facade.generator import Generator, default_generator
 from jaxaot.facade.iterated import Iterated, is_iterator
 from jaxaot.facade.tensor import Tensor
 from jaxaot.lower.static import refuse_cycles
+from jaxaot.ops.dtypes import dtype
 from jaxaot.plan.guards import EqualTo, HasType, IsHeldWeakly, StaticInput
 from jaxaot.plan.paths import Path
 from jaxaot.tracer.containers import PLAIN
@@ -172,7 +173,7 @@ def static_input(position: int, leaf: object) -> StaticInput:
     """Returns the guard on an argument that is no tensor, array or float; it does not keep an object alive."""
     if isinstance(leaf, Generator) and leaf is not default_generator:
         return StaticInput(position, HasType(Generator))
-    if not isinstance(leaf, (type, np.dtype, *PLAIN)):
+    if not isinstance(leaf, (type, np.dtype, dtype, *PLAIN)):
         try:
             if isinstance(leaf, types.MethodType):
                 return StaticInput(position, IsHeldWeakly(weakref.WeakMethod(leaf)))

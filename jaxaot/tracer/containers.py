@@ -18,13 +18,14 @@ from jaxaot import settings
 from jaxaot._immutable import immutable
 from jaxaot.errors import UnguardedError
 from jaxaot.facade.tensor import Tensor
+from jaxaot.ops.dtypes import dtype
 from jaxaot.plan.guards import HasKeys, HasLength, HasMembers, HasType, PythonGuard
 from jaxaot.plan.members import HasItems, SeenItems
 from jaxaot.plan.paths import ObjectKey, Path, PathStep, path_text
 from jaxaot.tracer.paths import SEQUENCES, item_steps, key_step
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice)
-CONSTANT = (types.BuiltinFunctionType, np.dtype, np.ufunc, enum.Enum)
+CONSTANT = (types.BuiltinFunctionType, np.dtype, dtype, np.ufunc, enum.Enum)
 FEW, MOST = 256, 100_000
 """Up to so many items are guarded one by one; up to so many at all."""
 

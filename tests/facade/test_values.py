@@ -187,3 +187,22 @@ def test_a_device_has_pytorchs_names_and_is_one_of_jax():
     assert ja.device("meta").type == "meta" and not hasattr(ja.device("meta"), "platform")
     with place, pytest.raises(errors.TensorTypeError, match="arrays of JAX have values"):
         jax.device_put(np.ones(2), ja.device("meta"))
+
+
+def test_a_dtype_has_pytorchs_names_and_is_one_of_numpy_and_jax():
+    x = ja.ones(2)
+    kind = x.dtype
+    assert isinstance(kind, ja.dtype) and isinstance(ja.bfloat16, ja.dtype) and kind is ja.float32
+    assert kind == np.float32 == kind == jnp.float32 == kind == np.dtype("float32") and kind != ja.float16
+    assert hash(kind) == hash(np.dtype("float32")) and {ja.float32: 1}[kind] == 1 and ja.dtype("float32") is kind
+    assert (str(kind), repr(kind), kind.itemsize, kind.kind) == ("float32", "ja.float32", 4, "f")
+    facts = {d: (d.is_floating_point, d.is_complex, d.is_signed) for d in (ja.bfloat16, ja.complex64, ja.uint8, ja.bool)}
+    assert list(facts.values()) == [(True, False, True), (False, True, True), (False,) * 3, (False,) * 3]
+    assert ja.complex64.to_real() is ja.float32 and ja.float32.to_complex() is ja.complex64
+    assert np.dtype(kind) == np.zeros(2, kind).dtype == jnp.zeros(2, kind).dtype == np.ones(2).astype(kind).dtype
+    assert jnp.issubdtype(ja.bfloat16, jnp.floating) and np.issubdtype(kind, np.floating) and ja.float32(3) == 3
+    assert copy.deepcopy(kind) is pickle.loads(pickle.dumps(kind)) is kind
+    for result in (ja.result_type(x, 1), ja.promote_types(ja.int32, ja.float32), ja.get_default_dtype()):
+        assert result is kind
+    cast = ja.compile(lambda x, to: x.to(to) if x.dtype.is_floating_point else x)
+    assert cast(x, ja.int32).dtype is ja.int32 and cast(x, ja.bfloat16).dtype is ja.bfloat16

@@ -52,7 +52,7 @@ def _stubs(name, cls=None):
             by_keyword = list(zip((a.arg for a in given.kwonlyargs), given.kw_defaults, strict=True))
             kinds = {a.arg: ast.unparse(a.annotation) for a in (*given.args, *given.kwonlyargs) if a.annotation}
             # dims that have names, and orders of arguments that were before
-            if not any("Ellipsis" in k or "_str" in k and a == "dim" for a, k in kinds.items()) and (
+            if not any("Ellipsis" in k or ("_str" in k and a == "dim") for a, k in kinds.items()) and (
                 kinds.get("self") != "Tensor" and "names" not in kinds
             ):
                 found[node.name].append(

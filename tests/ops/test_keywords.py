@@ -9,7 +9,7 @@ import jaxaot as ja
 from jaxaot.facade.methods import FUNCTIONS
 
 torch = pytest.importorskip("torch")
-from tests.ops.keywords import signatures
+from tests.ops.keywords import signatures  # noqa: E402
 
 pytestmark = pytest.mark.oracle
 SPACES = ("Tensor", "", "nn.functional", "linalg", "fft", "special")
