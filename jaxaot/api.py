@@ -6,8 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-import jax
-
+from jaxaot import _trees as pytree
 from jaxaot import flow
 from jaxaot import settings as config
 from jaxaot._callables import require_function
@@ -455,7 +454,7 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
     @functools.wraps(func)
     def pure(*args: object, **kwargs: Any) -> Any:
-        if any(isinstance(leaf, Tensor) for leaf in jax.tree.leaves((args, kwargs))):
+        if any(isinstance(leaf, Tensor) for leaf in pytree.leaves((args, kwargs))):
             return call_functionalized(func, args, kwargs)
         return run_pure(func, args, kwargs, is_functionalized=True)
 

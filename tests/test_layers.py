@@ -23,6 +23,7 @@ LAYERS = [
         "_scopes",
         "_placement",
         "_manual_axes",
+        "_trees",
         "_versions",
         "_absent",
         "_warnings",

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot import settings as config
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import Aval, ClosedJaxpr
@@ -76,7 +77,7 @@ class ExportedGraph:
         results = jaxpr_as_fun(self.jaxpr)(*values)
         if self.out_tree is None:
             return tuple(results)
-        return jax.tree.unflatten(self.out_tree, _with_constants(results, self.constant_outputs))
+        return pytree.unflatten(self.out_tree, _with_constants(results, self.constant_outputs))
 
     def save(
         self,
@@ -220,7 +221,7 @@ def aot_export_module(
     require_values(traced)
     names = dict(zip(map(id, (*parameters, *buffers)), (*lifted.parameters, *lifted.buffers), strict=True))
     slots = _slots(traced, exported, inputs, names, argument_names, passed)
-    return _export(traced, slots, losses, isinstance(output_loss_index, int), decompositions, jax.tree.structure(given))
+    return _export(traced, slots, losses, isinstance(output_loss_index, int), decompositions, pytree.structure(given))
 
 
 def _trace_without_gradients(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Traced:
@@ -270,7 +271,7 @@ def _with_arguments_apart(
         taken.add(storage)
     if not passed:
         return traced, inputs, passed
-    inputs, _ = jax.tree.unflatten(tree, leaves)
+    inputs, _ = pytree.unflatten(tree, leaves)
     return trace_with(*inputs), inputs, passed
 
 
@@ -288,7 +289,7 @@ def _loss_positions(output_loss_index: Any) -> list[int]:
 
 def _check_losses(result: object, losses: Sequence[int]) -> None:
     """Raises unless the outputs at some positions can be the loss."""
-    leaves = jax.tree.leaves(result, is_leaf=lambda x: x is None)
+    leaves = pytree.leaves(result, is_leaf=lambda x: x is None)
     for i in losses:
         if not -len(leaves) <= i < len(leaves):
             raise LossError(f"output_loss_index is {i}, but the function returns {len(leaves)} values.")
@@ -378,7 +379,7 @@ def _argument_names(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     more = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "args")
     names = []
-    for (side, first, *rest), _ in jax.tree_util.tree_leaves_with_path((args, kwargs), is_leaf=lambda x: x is None):
+    for (side, first, *rest), _ in pytree.leaves_with_path((args, kwargs), is_leaf=lambda x: x is None):
         if side.idx == 1:
             name = first.key
         elif first.idx < len(positional):

@@ -11,6 +11,7 @@ from typing import Any, assert_never
 
 import jax
 
+from jaxaot import _trees as pytree
 from jaxaot.archive.state import StatePlan
 from jaxaot.plan.alias import ArrayOutput, ConstantOutput, TensorOutput
 from jaxaot.plan.inputs import in_order
@@ -147,8 +148,8 @@ def graph_outputs(traced: Traced) -> list[dict[str, Any]]:
     call, alias = traced.call, traced.alias
     n, n_tensors, n_storages = len(traced.jaxpr.out_avals), len(call.tensors), len(call.storages)
     slots: list[dict[str, Any]] = [{"is": "value of a new tensor"} for _ in range(n)]
-    results = jax.tree.unflatten(traced.out_tree, range(len(alias.outputs)))
-    paths = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(results)]
+    results = pytree.unflatten(traced.out_tree, range(len(alias.outputs)))
+    paths = [jax.tree_util.keystr(path) for path, _ in pytree.leaves_with_path(results)]
     for path, source in zip(paths, alias.outputs, strict=True):
         match source:
             case ArrayOutput(output):

@@ -15,10 +15,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot.archive.readers import INT, TEXT, Damaged, Reader, each, exactly, many, shown
 from jaxaot.buckets.policy import Buckets
 from jaxaot.errors import UsageError
@@ -245,7 +245,7 @@ def at_sizes(
     for i, shape in shapes.items():
         if tuple(shape) != tuple(leaves[i].shape):
             leaves[i] = made.setdefault(id(leaves[i]), _like(leaves[i], shape))
-    return jax.tree.unflatten(tree, leaves)
+    return pytree.unflatten(tree, leaves)
 
 
 def _like(value: Any, shape: Sequence[int]) -> Any:

@@ -435,6 +435,7 @@ def plans_to_json(
         "places": to_json(traced.places),
         "world": to_json(traced.world),
         "in_tree": to_json(traced.in_tree),
+        "order": traced.order,
         "out_tree": to_json(traced.out_tree),
         "in_types": _types(traced.jaxpr.in_avals),
         "out_types": _types(traced.jaxpr.out_avals),

@@ -27,7 +27,7 @@ from jaxaot.archive.graphs import (
 )
 from jaxaot.archive.kinds import kind_of, require_platform, tables_of, weights_of
 from jaxaot.archive.mismatch import refuse_call
-from jaxaot.archive.readers import AVALS, BOOL, INT, SIZES, TEXT, TREE, each, from_json, many
+from jaxaot.archive.readers import AVALS, BOOL, INT, SIZES, TEXT, TREE, each, from_json, many, one_of
 from jaxaot.archive.references import require_partition, require_references, require_state
 from jaxaot.archive.state import State, StatePlan, make_state
 from jaxaot.errors import ArchiveError, SignatureMismatchError, StateDictError
@@ -175,6 +175,7 @@ class _Reader:
             self._plan("out_tree", TREE),
             self._plan("places", record(PlacePlan)),
             world=self._plan("world", record(WorldPlan)),
+            order=from_json(one_of("all", "arguments", "none"), self.plans.get("order", "none"), "the order"),
         )
         in_types, out_types = self._plan("in_types", AVALS), self._plan("out_types", AVALS)
         backward = self.plans.get("backward")
@@ -339,7 +340,7 @@ class _Sizes:
           SignatureMismatchError: If there is none.
         """
         example = self.example.get(modes.grad_enabled) or next(iter(self.example.values()))
-        leaves, tree = flatten_arguments(args, kwargs)
+        leaves, tree = flatten_arguments(*example.traced.in_order(args, kwargs))
         if tree != example.traced.in_tree:
             refuse_call(name, example, state, args, kwargs)
         if not may_be_padded():

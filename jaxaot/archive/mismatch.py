@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import canonical_dtype
 from jaxaot.errors import SignatureMismatchError
 from jaxaot.facade.tensor import Tensor
@@ -53,7 +54,7 @@ class _Call:
         self.roots: list[tuple[Path, Any]] = [
             ((("root", "args"),), args), ((("root", "kwargs"),), kwargs), ((("root", "fn"),), state),
         ]  # fmt: skip
-        self.leaves, self.tree = flatten_arguments(args, kwargs)
+        self.leaves, self.tree = flatten_arguments(*program.traced.in_order(args, kwargs))
 
     def name(self, path: Path) -> str:
         if path[0][1] == "fn" and len(path) > 1:
@@ -66,7 +67,7 @@ class _Call:
         if self.plan.grad_enabled is not modes.grad_enabled:
             yield f"grad mode is {'on' if modes.grad_enabled else 'off'}, and it holds no program for that"
         if self.tree != traced.in_tree:
-            expected, given = (str(t).removeprefix("PyTreeDef(")[:-1] for t in (traced.in_tree, self.tree))
+            expected, given = (pytree.shown(tree) for tree in (traced.in_tree, self.tree))
             yield f"the arguments have the structure {given} instead of {expected}"
             return
         if traced.needs_backward and modes.saved_hooks is not None:

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import is_key_dtype
 from jaxaot.errors import ArchiveError, ExportError
 from jaxaot.facade.generator import Generator
@@ -224,7 +225,7 @@ def is_inner(step: tuple[str, Any]) -> bool:
 def TREE(value: object) -> Any:
     """Reads the tree of arguments or of a result; in one of arguments None is a leaf."""
     held = tagged("tree", of=lambda of: of)(value)[0]
-    return jax.tree.structure(_example(held), is_leaf=lambda x: x is _LEAF)
+    return pytree.structure(_example(held), is_leaf=lambda x: x is _LEAF)
 
 
 _LEAF = object()

@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding
 
+from jaxaot import _trees as pytree
 from jaxaot.distributed.fsdp import unit_of
 from jaxaot.errors import PlacementError, TensorTypeError
 from jaxaot.facade.create import from_jax
@@ -193,13 +194,13 @@ class _Copies:
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         """Returns the results of the module for rows of all devices."""
-        leaves, tree = jax.tree.flatten((args, kwargs))
+        leaves, tree = pytree.flatten((args, kwargs))
         is_batch = [isinstance(x, (Tensor, jax.Array)) and x.ndim > 0 for x in leaves]
         batches = [self._rows(x) for x, wanted in zip(leaves, is_batch, strict=True) if wanted]
 
         def on_one_device(rows: list[Any], copies: list[Tensor]) -> Any:
             rest = iter(rows)
-            its_args, its_kwargs = jax.tree.unflatten(
+            its_args, its_kwargs = pytree.unflatten(
                 tree, [next(rest) if wanted else x for x, wanted in zip(leaves, is_batch, strict=True)]
             )
             before = [owner._parameters[name] for owner, name, _, _ in self.places]
@@ -213,7 +214,7 @@ class _Copies:
 
         stacks = [stack for _, _, stack, _ in self.places]
         results = vmap(on_one_device, in_dims=(0, 0), randomness="different")(batches, stacks)
-        return jax.tree.map(_of_all, results)
+        return pytree.mapped(_of_all, results)
 
     def _rows(self, x: Any) -> Any:
         if x.shape[0] % self.n:

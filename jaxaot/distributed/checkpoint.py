@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._placement import is_spread
 from jaxaot.errors import MissingExtraError, SavedFileError, StateDictError, TensorTypeError
 from jaxaot.facade.placements import array_of
@@ -96,7 +97,7 @@ def _checkpointer() -> Any:
 
 def _leaves(state: object) -> dict[str, Any]:
     """Returns path → tensor, array or number."""
-    paths, _ = jax.tree_util.tree_flatten_with_path(state)
+    paths, _ = pytree.flatten_with_path(state)
     kinds = (Tensor, jax.Array, np.ndarray, np.generic, *_NUMBERS)
     return {_name(path): leaf for path, leaf in paths if isinstance(leaf, kinds)}
 
@@ -127,4 +128,4 @@ def _filled(state: object, found: dict[str, Any]) -> Any:
             return leaf
         return type(leaf)(found[name]) if isinstance(leaf, _NUMBERS) else found[name]
 
-    return jax.tree_util.tree_map_with_path(leaf_of, state)
+    return pytree.mapped_with_path(leaf_of, state)

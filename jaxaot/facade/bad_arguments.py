@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import is_tracer
 from jaxaot._util import signature_of
 from jaxaot.errors import ArgumentError, DeletedArrayError
@@ -80,7 +81,7 @@ def explain_deleted(error: Exception, fn: Callable[..., Any], args: tuple[Any, .
     names = [by_position[i] if i < len(by_position) else f"argument {i}" for i in range(len(args))]
     found, is_traced = [], False
     for name, value in (*zip(names, args, strict=True), *kwargs.items()):
-        for path, leaf in jax.tree_util.tree_leaves_with_path(value):
+        for path, leaf in pytree.leaves_with_path(value):
             if is_tracer(leaf):
                 is_traced = True
             elif isinstance(leaf, jax.Array) and leaf.is_deleted():

@@ -23,6 +23,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._typing import Shape
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.tensor import Tensor
@@ -254,7 +255,7 @@ def _fingerprint(array: np.ndarray) -> bytes:
 def _holds_arrays(value: object) -> bool:
     """Returns whether fields of a dataclass lead to tensors, arrays or objects."""
     for child in attributes_of(value).values():
-        leaves = jax.tree.leaves(child, is_leaf=is_leaf)
+        leaves = pytree.leaves(child, is_leaf=is_leaf)
         if any(isinstance(leaf, (Tensor, jax.Array, np.ndarray)) or is_object(leaf) for leaf in leaves):
             return True
     return False

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot.errors import (
     GradientMismatchError,
     JaxaotError,
@@ -250,7 +251,7 @@ def gradgradcheck(
 
 def _outputs(fn: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
     """Returns the results that gradients flow to."""
-    found = [x for x in jax.tree.leaves(fn(*inputs)) if isinstance(x, Tensor)]
+    found = [x for x in pytree.leaves(fn(*inputs)) if isinstance(x, Tensor)]
     return [x for x in found if x.requires_grad and is_inexact(x.dtype)]
 
 
@@ -283,7 +284,7 @@ def _compare_constant(
     func: Callable[..., Any], given: Sequence[Any], varied: Sequence[Tensor], options: _Options
 ) -> str:
     """Returns what is wrong with a function whose results say that they depend on nothing."""
-    run = lambda: [x for x in jax.tree.leaves(func(*given)) if isinstance(x, Tensor) and is_inexact(x.dtype)]
+    run = lambda: [x for x in pytree.leaves(func(*given)) if isinstance(x, Tensor) and is_inexact(x.dtype)]
     for x, step in zip(varied, options.steps, strict=True):
         for direction in _units(x):
             if any(np.abs(d).max(initial=0) > options.atol for d in _difference(run, x, direction, step)):
@@ -524,7 +525,7 @@ def _tangents(
 
 
 def _floats(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
-    return [x for x in jax.tree.leaves(func(*inputs)) if isinstance(x, Tensor) and is_inexact(x.dtype)]
+    return [x for x in pytree.leaves(func(*inputs)) if isinstance(x, Tensor) and is_inexact(x.dtype)]
 
 
 def _gradients(

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 from jax import ad_checkpoint
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import mark_p
 from jaxaot.errors import ArgumentError
 from jaxaot.facade.arguments import STAND_INS
@@ -63,4 +64,4 @@ def _marked(x: object, row: str, word: str, of_array: Callable[[Any], Any]) -> A
             return call(lookup(row), (leaf,), (word,))
         return of_array(leaf) if isinstance(leaf, (jax.Array, np.ndarray)) else leaf
 
-    return jax.tree.map(marked, x)
+    return pytree.mapped(marked, x)

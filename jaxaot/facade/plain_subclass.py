@@ -11,9 +11,9 @@ import enum
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot.errors import AutogradError
 from jaxaot.facade import views
 from jaxaot.facade.create import tensor
@@ -117,8 +117,8 @@ def _dispatch(cls: type, op: Op, types: Sequence[type], args: tuple[Any, ...], k
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
     is_tensor = lambda value: isinstance(value, Tensor)
-    opened, named = jax.tree.map(plain_of, (args, kwargs), is_leaf=is_tensor)
-    return jax.tree.map(lambda value: _wrapped(cls, value), op(*opened, **named), is_leaf=is_tensor)
+    opened, named = pytree.mapped(plain_of, (args, kwargs), is_leaf=is_tensor)
+    return pytree.mapped(lambda value: _wrapped(cls, value), op(*opened, **named), is_leaf=is_tensor)
 
 
 def _function(cls: type, op: Op, types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import is_tracer
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.tensor import Tensor
@@ -23,7 +24,7 @@ def print(*values: object, sep: str = " ", end: str = "\n") -> None:
       sep: What is put between them.
       end: What is put after them.
     """
-    leaves, tree = jax.tree.flatten(values, is_leaf=lambda value: value is None)
+    leaves, tree = pytree.flatten(values, is_leaf=lambda value: value is None)
     arrays = [leaf.detach().jax() if isinstance(leaf, Tensor) else leaf for leaf in leaves]
     traced = [i for i, array in enumerate(arrays) if is_tracer(array)]
     if not traced:
@@ -34,6 +35,6 @@ def print(*values: object, sep: str = " ", end: str = "\n") -> None:
         shown = list(leaves)
         for i, array in zip(traced, found, strict=True):
             shown[i] = from_jax(array) if isinstance(leaves[i], Tensor) else array
-        builtins.print(*jax.tree.unflatten(tree, shown), sep=sep, end=end)
+        builtins.print(*pytree.unflatten(tree, shown), sep=sep, end=end)
 
     jax.debug.callback(show, *(arrays[i] for i in traced))

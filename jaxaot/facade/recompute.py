@@ -22,8 +22,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import jax
-
+from jaxaot import _trees as pytree
 from jaxaot.errors import AutogradError, RecomputeMismatchError
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.history import History
@@ -301,7 +300,7 @@ class Region(_Run):
                 return self.run(args)
         fn, _, kwargs, journal = self.inputs
         streams = state.streams
-        for leaf in jax.tree.leaves((args, kwargs)):
+        for leaf in pytree.leaves((args, kwargs)):
             if isinstance(leaf, Tensor) and id(leaf) not in self._packed:
                 journal.note(leaf)
         state.region, state.streams = self, self._draws
@@ -359,7 +358,7 @@ class Region(_Run):
     def _finish(self, results: Any) -> None:
         """Notes what the function read, and others still hold; of the rest nothing is kept."""
         self.journal.forget_dead()
-        made = {id(leaf._storage) for leaf in jax.tree.leaves(results) if isinstance(leaf, Tensor)}
+        made = {id(leaf._storage) for leaf in pytree.leaves(results) if isinstance(leaf, Tensor)}
         for ref in self._read.values():
             storage = ref()
             if storage is not None and id(storage) not in made:
@@ -506,7 +505,7 @@ def run_dropping(
 def _refuse_unneeded(args: tuple[Any, ...], results: Any) -> None:
     """Has a backward refused that comes to results which all count as constants, though arguments require grad."""
     edges = [x._gradient_edge() for x in args if isinstance(x, Tensor) and x.requires_grad]
-    made = [leaf for leaf in jax.tree.leaves(results) if isinstance(leaf, Tensor) and is_inexact(leaf.dtype)]
+    made = [leaf for leaf in pytree.leaves(results) if isinstance(leaf, Tensor) and is_inexact(leaf.dtype)]
     if edges and not any(leaf.requires_grad for leaf in made):
         for leaf in made:
             if leaf._history is None:

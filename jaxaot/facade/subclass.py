@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._immutable import immutable
 from jaxaot._typing import DTypeLike, Shape
 from jaxaot.errors import ArgumentError, SubclassError
@@ -454,7 +455,7 @@ def refuse_op(op: Op, values: Iterable[Any]) -> Any:
     Raises:
       SubclassError: Always.
     """
-    leaves = jax.tree.leaves(list(values), is_leaf=is_wrapper)
+    leaves = pytree.leaves(list(values), is_leaf=is_wrapper)
     names = sorted({type(value).__qualname__ for value in leaves if is_wrapper(value)})
     shown = " and ".join(f"`{name}`" for name in names)
     raise SubclassError(

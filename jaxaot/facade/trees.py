@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.tensor import Tensor
 
@@ -22,7 +23,7 @@ def to_arrays(tree: Any) -> Any:
     Args:
       tree: Any pytree; leaves that are not tensors stay.
     """
-    return jax.tree.map(lambda leaf: leaf.jax() if isinstance(leaf, Tensor) else leaf, tree)
+    return pytree.mapped(lambda leaf: leaf.jax() if isinstance(leaf, Tensor) else leaf, tree)
 
 
 def to_tensors(tree: Any) -> Any:
@@ -31,7 +32,7 @@ def to_tensors(tree: Any) -> Any:
     Args:
       tree: Any pytree; leaves that are neither jax nor NumPy arrays stay.
     """
-    return jax.tree.map(lambda leaf: from_jax(leaf) if isinstance(leaf, (jax.Array, np.ndarray)) else leaf, tree)
+    return pytree.mapped(lambda leaf: from_jax(leaf) if isinstance(leaf, (jax.Array, np.ndarray)) else leaf, tree)
 
 
 @jax.tree_util.register_dataclass
@@ -51,7 +52,7 @@ def pack_keys(tree: Any) -> Any:
             return KeyWords(jax.random.key_data(leaf), str(jax.random.key_impl(leaf)))
         return leaf
 
-    return jax.tree.map(pack, tree)
+    return pytree.mapped(pack, tree)
 
 
 def unpack_keys(tree: Any) -> Any:
@@ -62,4 +63,4 @@ def unpack_keys(tree: Any) -> Any:
             return jax.random.wrap_key_data(to_arrays(leaf.words), impl=leaf.impl)
         return leaf
 
-    return jax.tree.map(unpack, tree, is_leaf=lambda leaf: isinstance(leaf, KeyWords))
+    return pytree.mapped(unpack, tree, is_leaf=lambda leaf: isinstance(leaf, KeyWords))

@@ -10,6 +10,7 @@ from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 import jax
 
+from jaxaot import _trees as pytree
 from jaxaot._util import format_bytes, shown
 from jaxaot.api import trace, trace_for_call
 from jaxaot.errors import FrozenGradientError, TensorTypeError, UsageError
@@ -116,7 +117,7 @@ class FrozenFunction(Generic[P, R]):
             return self._compiled(*args, **kwargs)
 
     def _refuse_gradients(self, args: object, kwargs: object) -> None:
-        for path, leaf in jax.tree_util.tree_leaves_with_path((args, kwargs), is_leaf=is_leaf):
+        for path, leaf in pytree.leaves_with_path((args, kwargs), is_leaf=is_leaf):
             if isinstance(leaf, Tensor) and leaf.requires_grad:
                 raise FrozenGradientError(
                     f"The argument at {jax.tree_util.keystr(path[1:])} of a frozen function requires grad, and it has "
@@ -297,11 +298,11 @@ def sources_of(traced: Traced, frozen: Sequence[int], roots: Any, args: tuple[An
     for storage in traced.call.storages:
         if storage.graph_input in frozen:
             found[storage.graph_input] = follow(roots, traced.call.tensors[storage.tensor].path)._storage.array
-    leaves = jax.tree.leaves((args, {}), is_leaf=is_leaf)
+    leaves = pytree.leaves((args, {}), is_leaf=is_leaf)
     for i, value in zip(positions_of_values(traced.call, traced.places), traced.call.values, strict=True):
         found[i] = leaves[value.leaf]
     for cell in traced.places.cells:
-        held = jax.tree.leaves(getattr(follow(roots, cell.path), cell_kinds()[cell.kind].value_attribute))
+        held = pytree.leaves(getattr(follow(roots, cell.path), cell_kinds()[cell.kind].value_attribute))
         for leaf, array in zip(cell.leaves, held, strict=True):
             found[leaf.graph_input] = array
     for bare in traced.places.arrays:

@@ -21,8 +21,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import jax
-
+from jaxaot import _trees as pytree
 from jaxaot._jax import trace_level
 from jaxaot.facade.cell_tensors import NeedsTensors, has_array, tensor_at, tensor_of
 from jaxaot.facade.cells import CellKind, cell_kinds, is_cell, kind_of, kind_of_cell
@@ -50,7 +49,7 @@ def _has_tensors(values: Iterable[Any]) -> bool:
     for value in values:
         if isinstance(value, Tensor):
             return True
-        if isinstance(value, (tuple, list, dict)) and any(isinstance(x, Tensor) for x in jax.tree.leaves(value)):
+        if isinstance(value, (tuple, list, dict)) and any(isinstance(x, Tensor) for x in pytree.leaves(value)):
             return True
     return False
 
@@ -97,7 +96,7 @@ def parameters_of(given: object) -> list[Tensor] | None:
     if kind is None or is_cell(given):
         return None
     if isinstance(given, Mapping):
-        cells = [leaf for leaf in jax.tree.leaves(given, is_leaf=is_cell) if is_cell(leaf)]
+        cells = [leaf for leaf in pytree.leaves(given, is_leaf=is_cell) if is_cell(leaf)]
     else:
         _take_tensors(kind, given)
         cells = [cell for _, cell in kind.cells(given) if isinstance(cell, kind.trained_types)]

@@ -9,8 +9,7 @@ import functools
 import types
 from typing import TYPE_CHECKING, Any
 
-import jax
-
+from jaxaot import _trees as pytree
 from jaxaot.errors import TensorTypeError
 from jaxaot.facade.create import as_tensor
 from jaxaot.facade.methods import FUNCTIONS
@@ -52,7 +51,7 @@ def _own_base(marked: Any) -> type[Tensor]:
 
     def dispatch(cls: type, op: Op, types: Any, args: Any, kwargs: Any) -> Any:
         open_one = lambda value: vars(value)["plain"] if isinstance(value, Own) else value
-        opened, named = jax.tree.map(open_one, (args, kwargs), is_leaf=lambda value: isinstance(value, Tensor))
+        opened, named = pytree.mapped(open_one, (args, kwargs), is_leaf=lambda value: isinstance(value, Tensor))
         return op(*opened, **named)
 
     Own.__tensor_dispatch__ = classmethod(dispatch)

@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 
+from jaxaot import _trees as pytree
 from jaxaot._immutable import immutable
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, StorageInput, TensorInput
@@ -149,8 +150,8 @@ def _leaf_names(key: CallKey) -> list[str]:
     """Returns the user's name for each leaf of the arguments."""
     n = key.call.n_leaves
     try:
-        arguments = jax.tree.unflatten(key.in_tree, [_Leaf() for _ in range(n)])
-        paths = [path for path, _ in jax.tree_util.tree_flatten_with_path(arguments)[0]]
+        arguments = pytree.unflatten(key.in_tree, [_Leaf() for _ in range(n)])
+        paths = [path for path, _ in pytree.flatten_with_path(arguments)[0]]
     except Exception:  # a user's container may refuse what is put into it
         return [f"leaf {i}" for i in range(n)]
     names = [leaf_name(path, key.parameters) for path in paths]
@@ -237,7 +238,7 @@ def _structure(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
     keyword = zip(words[1], before_words.children(), after_words.children(), strict=False)
     for name, one, other in (*positional, *(keyword if words[0] == words[1] else ())):
         if one != other:
-            shown = [str(tree).removeprefix("PyTreeDef(").removesuffix(")") for tree in (other, one)]
+            shown = [pytree.shown(tree) for tree in (other, one)]
             text = f"argument `{name}` has the structure {shown[0]} instead of {shown[1]}"
             yield Difference(Kind.STRUCTURE, f"argument `{name}`", text)
 

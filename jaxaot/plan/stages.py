@@ -12,8 +12,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, assert_never, cast
+from typing import Any, Literal, Protocol, assert_never, cast
 
+from jaxaot import _trees as pytree
 from jaxaot._immutable import immutable
 from jaxaot._jax import load
 from jaxaot._typing import ClosedJaxpr
@@ -113,6 +114,8 @@ class Traced(_Stage):
         itself serves all placements.
       own: Which parts of the result are containers from outside; None if there are none.
       view_names: Position of a tensor among those made → the name of its node, where it is not that of its last step.
+      order: Of which dicts among the arguments the order counts: of all; of all but the keyword arguments, which the
+        function takes by name; of none, where an archive was written when it did not.
     """
 
     jaxpr: Any
@@ -129,6 +132,15 @@ class Traced(_Stage):
     shardings: tuple[Any, ...] = ()
     own: OwnContainers | None = None
     view_names: Mapping[int, str] = dataclasses.field(default_factory=dict)
+    order: Literal["all", "arguments", "none"] = "all"
+
+    def in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Returns the arguments of a call with their dicts in the order of those traced, where that does not count."""
+        if self.order == "none":
+            return pytree.in_order(self.in_tree, (args, kwargs))
+        words = self.in_tree.children()[1].node_data()[1]
+        is_free = self.order == "arguments" and {*words} == kwargs.keys()
+        return args, {word: kwargs[word] for word in words} if is_free else kwargs
 
     @functools.cached_property
     def signature(self) -> Signature:

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import trace_context
 from jaxaot.errors import ArgumentError, TensorTypeError
 from jaxaot.facade.cells import is_leaf, kind_of
@@ -41,7 +42,7 @@ def check_shapes(args: Sequence[Any], name: str) -> None:
       ArgumentError: If one is not; all are named.
     """
     wrong = []
-    for path, leaf in jax.tree_util.tree_leaves_with_path(list(args), is_leaf=is_leaf):
+    for path, leaf in pytree.leaves_with_path(list(args), is_leaf=is_leaf):
         if isinstance(leaf, jax.ShapeDtypeStruct) and any(not _is_size(size) for size in leaf.shape):
             place = f"argument {path[0].idx}" + jax.tree_util.keystr(path[1:])
             wrong.append(f"{place} has the shape {leaf.shape}")
@@ -67,7 +68,7 @@ def call_key(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, An
     It is equal for calls whose arguments have the same types, that find the same in the attributes, variables and
     containers that the function reads. Calls with tensors are not told apart: they are traced anew.
     """
-    leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=is_leaf)
+    leaves, tree = pytree.flatten((args, kwargs), is_leaf=is_leaf)
     if any(isinstance(leaf, Tensor) for leaf in leaves):
         return None
     cells = Cells.among((args, kwargs))

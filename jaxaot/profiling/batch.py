@@ -17,6 +17,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import Tracer
 from jaxaot._util import collector, format_bytes
 from jaxaot.errors import ArgumentError, BudgetError
@@ -152,7 +153,7 @@ class _Batched:
     def with_batch(self, n: int) -> tuple[Any, ...]:
         """Returns the types of the arguments for a batch."""
         return tuple(
-            jax.tree.map(lambda leaf, i=i: self._resized(leaf, self._dims.get(i), n), arg)
+            pytree.mapped(lambda leaf, i=i: self._resized(leaf, self._dims.get(i), n), arg)
             for i, arg in enumerate(self._args)
         )
 
@@ -171,7 +172,7 @@ def _is_array(leaf: Any) -> bool:
 
 
 def _arrays(tree: Any) -> list[Any]:
-    return [leaf for leaf in jax.tree.leaves(tree) if _is_array(leaf)]
+    return [leaf for leaf in pytree.leaves(tree) if _is_array(leaf)]
 
 
 @dataclasses.dataclass

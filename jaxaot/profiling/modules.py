@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxaot import _trees as pytree
 from jaxaot.facade.cells import cell_kinds, kind_of
 from jaxaot.facade.tensor import Tensor
 
@@ -48,7 +49,7 @@ def _holds_arrays(value: Any) -> bool:
         return True
     if isinstance(value, type | Tensor) or not callable(value):
         return False
-    leaves = jax.tree.leaves(value)
+    leaves = pytree.leaves(value)
     return leaves != [value] and any(hasattr(leaf, "shape") and hasattr(leaf, "dtype") for leaf in leaves)
 
 
@@ -64,7 +65,7 @@ def _called(module_type: type) -> Callable[..., Any]:
 def _of_linen(module: Any, args: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Returns the `apply` of a linen module, and its variables, from shapes alone: the parameters come first."""
     keys = {name: jax.random.key(0) for name in ("params", "dropout")}
-    types = jax.tree.map(lambda x: jax.ShapeDtypeStruct(jnp.shape(x), jnp.result_type(x)), tuple(args))
+    types = pytree.mapped(lambda x: jax.ShapeDtypeStruct(jnp.shape(x), jnp.result_type(x)), tuple(args))
     variables = dict(jax.eval_shape(lambda *a: module.init(keys, *a), *types))
     params = variables.pop("params", {})
     try:

@@ -13,6 +13,7 @@ import jax
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
+from jaxaot import _trees as pytree
 from jaxaot import settings as config
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._placement import for_several, placement_of
@@ -171,7 +172,7 @@ def plan(
     call, arguments = as_function(fn, args)
     numbers = argnums if isinstance(argnums, int) else tuple(argnums)
     asked = Asked(backward, TARGETS[target], memory_budget, policy, numbers)
-    on_mesh_there = any(placement_of(leaf) is not None for leaf in jax.tree.leaves(arguments))
+    on_mesh_there = any(placement_of(leaf) is not None for leaf in pytree.leaves(arguments))
     with for_several() if on_mesh_there else contextlib.nullcontext():
         return _planned(call, arguments, asked, target)
 
@@ -216,7 +217,7 @@ def _compiled_on(mesh: Mesh, graph: ClosedJaxpr, name: str, shardings: Sequence[
 def placed_on(device: Any, tree: Any) -> Any:
     """Returns the types of a tree of arrays or types, as if the arrays lay on a device."""
     sharding = NamedSharding(Mesh(np.array([device]), ("x",)), PartitionSpec())
-    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding), tree)
+    return pytree.mapped(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding), tree)
 
 
 def compiled_for(device: Any, fn: Callable[..., Any], args: Sequence[Any]) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import jax
 
+from jaxaot import _trees as pytree
 from jaxaot import settings as config
 from jaxaot._jax import has_side_effects
 from jaxaot._placement import are_several, placement_of
@@ -114,7 +115,7 @@ def profile(
     check_shapes([*args, *kwargs.values()], "ja.profile")
     numbers = argnums if isinstance(argnums, int) else tuple(argnums)
     call, arguments = as_function(fn, args)
-    lain = tuple(map(placement_of, jax.tree.leaves((arguments, kwargs)))) if are_several() else ()
+    lain = tuple(map(placement_of, pytree.leaves((arguments, kwargs)))) if are_several() else ()
     options = backward, found, memory_budget, policy, numbers, config.get(), lain
     key = call_key(call, arguments, kwargs)
     with _lock:

@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, assert_never
 
-import jax
-
+from jaxaot import _trees as pytree
 from jaxaot import settings as config
 from jaxaot._jax import is_outermost
 from jaxaot.facade.counter import WriteCounter, counter_of
@@ -621,11 +620,11 @@ class _Writer:
             for size, path in own.leaves:
                 texts.append(all_texts[at] if path is None else source.path(path))
                 at += size
-        if tree == jax.tree.structure(0):
+        if tree == pytree.structure(0):
             source.add(f"return {texts[0]}")
-        elif tree == jax.tree.structure(tuple(range(len(texts)))):
+        elif tree == pytree.structure(tuple(range(len(texts)))):
             source.add(f"return ({''.join(t + ', ' for t in texts)})")
-        elif tree == jax.tree.structure(list(range(len(texts)))):
+        elif tree == pytree.structure(list(range(len(texts)))):
             source.add(f"return [{', '.join(texts)}]")
         else:
             source.add(f"return OUT_TREE.unflatten([{', '.join(texts)}])")

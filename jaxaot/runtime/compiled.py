@@ -15,6 +15,7 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._frames import without_own_frames
 from jaxaot._unpicklable import name_in_module, refuse_to_pickle
 from jaxaot._util import collector, shown, signature_of
@@ -62,7 +63,7 @@ def sizes_of(args: Any, kwargs: Any) -> tuple[Any, ...]:
         if isinstance(value, Tensor):
             found.append(value._layout)
             continue
-        for leaf in jax.tree.leaves(value) if isinstance(value, (tuple, list, dict)) else (value,):
+        for leaf in pytree.leaves(value) if isinstance(value, (tuple, list, dict)) else (value,):
             if isinstance(leaf, Tensor):
                 found.append(leaf._layout)
             elif isinstance(leaf, (jax.Array, np.ndarray)):
@@ -258,7 +259,8 @@ class CompiledFunction(Generic[P, R]):
         if isinstance(error, SettingsChangedError):
             return MISS
         for _ in range(_N_TRIES):
-            if not is_passing(error, program.traced.call, self.fn, args, kwargs, program.parameters):
+            traced = program.traced
+            if not is_passing(error, traced.call, self.fn, *traced.in_order(args, kwargs), program.parameters):
                 break
             try:
                 return program.enter(self.fn, args, kwargs, *walk)

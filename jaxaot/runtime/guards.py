@@ -6,11 +6,12 @@ The cheapest and likeliest to differ come first. What the lines assign is used b
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any, assert_never
 
-import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import canonical_dtype
 from jaxaot.facade.cells import array_content, is_leaf
 from jaxaot.facade.generator import Generator
@@ -57,18 +58,65 @@ def write_guards(source: Source, traced: Traced, places: PlaceWriter) -> None:
 def _arguments(source: Source, traced: Traced) -> None:
     call = traced.call
     positional, keywords = traced.in_tree.children()
-    n = call.n_leaves
+    n, words = len(positional.children()), keywords.node_data()[1]
+    is_ordered = traced.order != "none"
+    if traced.order == "all" or not words:
+        source.miss_if(f"len(args) != {n}", f"(*kwargs,) != {words!r}" if words else "kwargs")
+    else:
+        source.miss_if(f"len(args) != {n}", f"kwargs.keys() != {source.constant(dict.fromkeys(words).keys())}")
     if not keywords.num_leaves and positional.num_leaves == positional.num_nodes - 1 == n:
-        source.miss_if(f"len(args) != {n}", "kwargs")
         source.add("leaves = args")
     else:
-        source.scope.update(flatten=jax.tree.flatten, is_leaf=is_leaf, TREE=traced.in_tree)
-        source.add("leaves, tree = flatten((args, kwargs), is_leaf)")
-        source.miss_if("tree != TREE")
+        texts = [f"args[{i}]" for i in range(n)] + [f"kwargs[{word!r}]" for word in words]
+        trees = (*positional.children(), *keywords.children())
+        found = [
+            leaf for text, tree in zip(texts, trees, strict=True) for leaf in _leaves(source, text, tree, is_ordered)
+        ]
+        source.add(f"leaves = ({''.join(f'{leaf}, ' for leaf in found)})")
     for static in call.statics:
         source.miss_if(*static.misses(source))
     for value in call.values:
         _value(source, value)
+
+
+def _leaves(source: Source, text: str, tree: Any, is_ordered: bool) -> list[str]:
+    """Writes the guard that what an expression gives has a structure; returns the expressions of its leaves.
+
+    Args:
+      source: Where they are written.
+      text: The expression.
+      tree: The structure.
+      is_ordered: Whether the order of dicts counts.
+    """
+    node = tree.node_data()
+    if node is None:
+        return [text]
+    if not text.isidentifier():
+        name = source.fresh()
+        source.add(f"{name} = {text}")
+        text = name
+    (cls, aux), children = node, tree.children()
+    names = [source.fresh() for _ in children]
+    if cls is dict and not is_ordered:
+        keys = [source.constant(key) for key in aux]
+        tests = [f"{text}.keys() != {source.constant(dict.fromkeys(aux).keys())}"]
+        items = f"({''.join(f'{text}[{key}], ' for key in keys)})"
+    elif cls is dict or cls is OrderedDict:
+        tests, items = [f"(*{text},) != {source.constant(aux)}"], f"{text}.values()"
+    elif issubclass(cls, (list, tuple)):
+        tests, items = [f"len({text}) != {len(names)}"], text
+    else:
+        source.scope.update(flatten=pytree.REGISTRY.flatten, is_leaf=is_leaf)
+        held = source.fresh()
+        source.add(f"{held}, tree = flatten({text}, is_leaf)")
+        source.miss_if(f"tree != {source.constant(tree)}")
+        return [f"{held}[{i}]" for i in range(tree.num_leaves)]
+    source.miss_if(f"type({text}) is not {source.constant(cls)}", *tests)
+    if names:
+        source.add(f"{', '.join(names)}, = {items}")
+    return [
+        leaf for name, child in zip(names, children, strict=True) for leaf in _leaves(source, name, child, is_ordered)
+    ]
 
 
 def _value(source: Source, value: ValueInput) -> None:

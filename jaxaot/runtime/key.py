@@ -24,7 +24,7 @@ def key_for_call(traced: Traced, fn: Callable[..., Any], args: tuple[Any, ...], 
       SignatureMismatchError: If an argument is a type without a value.
     """
     parameters, settings = parameter_names(fn), config.get()
-    refuse_without_values(traced.call, fn, args, kwargs, parameters)
+    refuse_without_values(traced.call, fn, *traced.in_order(args, kwargs), parameters)
     hooks = state.saved_hooks if traced.needs_backward else None
     has_backward = not traced.break_values and runs_backward(traced.jaxpr.jaxpr)
     watches = is_anomaly_check_nan_enabled() if has_backward else None

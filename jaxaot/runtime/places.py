@@ -10,8 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, assert_never
 
-import jax
-
+from jaxaot import _trees as pytree
 from jaxaot._jax import ShapedArray
 from jaxaot.facade.cells import cell_kinds
 from jaxaot.plan.places import LeafInput, PlacePlan
@@ -65,7 +64,7 @@ class PlaceWriter:
             if cell.tree == SINGLE:
                 self._leaf(f"R[{number}]", cell.leaves[0], arrays)
                 continue
-            source.scope["flatten"] = jax.tree.flatten
+            source.scope["flatten"] = pytree.flatten
             source.add(f"l{number}, tree = flatten(R[{number}])")
             source.miss_if(f"tree != {source.constant(cell.tree)}")
             for i, leaf in enumerate(cell.leaves):

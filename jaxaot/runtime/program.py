@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import has_side_effects
 from jaxaot.ir.gate import hold_fills
 from jaxaot.ir.rewrite import add_inputs, drop_inputs, first_outputs, inline
@@ -279,8 +280,8 @@ def output_name(traced: Traced, position: int) -> str:
     for write in alias.writes:
         if write.output == position:
             return f"the new value of `{call.tensors[call.storages[write.storage].tensor].name}`"
-    results = jax.tree.unflatten(traced.out_tree, range(len(alias.outputs)))
-    paths = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(results)]
+    results = pytree.unflatten(traced.out_tree, range(len(alias.outputs)))
+    paths = [jax.tree_util.keystr(path) for path, _ in pytree.leaves_with_path(results)]
     for path, source in zip(paths, alias.outputs, strict=True):
         output = source.output if isinstance(source, ArrayOutput) else None
         if isinstance(source, TensorOutput) and source.tensor >= len(call.tensors):

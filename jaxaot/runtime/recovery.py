@@ -18,6 +18,7 @@ import jax
 import jaxlib
 
 import jaxaot.errors
+from jaxaot import _trees as pytree
 from jaxaot._jax import is_tracer
 from jaxaot.errors import DeletedArrayError, SignatureMismatchError
 from jaxaot.facade.cells import is_leaf
@@ -123,8 +124,8 @@ def refuse_without_values(call: CallPlan, fn: Any, args: Any, kwargs: Any, param
 
 def _refuse(call: CallPlan, arrays: Any, args: Any, kwargs: Any, parameters: Sequence[str]) -> None:
     deleted = [place_name(path, parameters) for path, array in arrays if is_deleted(array)]
-    leaves = jax.tree.leaves((args, kwargs), is_leaf=is_leaf)
-    paths = jax.tree_util.tree_leaves_with_path((args, kwargs), is_leaf=is_leaf)
+    leaves = pytree.leaves((args, kwargs), is_leaf=is_leaf)
+    paths = pytree.leaves_with_path((args, kwargs), is_leaf=is_leaf)
     abstract = []
     for value in call.values:
         name = leaf_name(paths[value.leaf][0], parameters)

@@ -12,9 +12,9 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot import settings
 from jaxaot._immutable import immutable
 from jaxaot._jax import is_key_dtype, is_tracer
@@ -622,7 +622,7 @@ def _with_leaves(call: TracedCall, leaves: Mapping[int, Any]) -> tuple[tuple[Any
     if not leaves:
         return call.args, call.kwargs
     given = call.key.in_tree.flatten_up_to((call.args, call.kwargs))
-    return jax.tree.unflatten(call.key.in_tree, [leaves.get(i, leaf) for i, leaf in enumerate(given)])
+    return pytree.unflatten(call.key.in_tree, [leaves.get(i, leaf) for i, leaf in enumerate(given)])
 
 
 def resized(layout: Layout, size: Sequence[int]) -> Layout:

@@ -32,6 +32,7 @@ class Source:
         self._depth = 0
         self._paths: dict[Path, str] = {}
         self._constants: dict[int, str] = {}
+        self._n_fresh = 0
 
     def __str__(self) -> str:
         return "\n".join(self._lines) + "\n"
@@ -59,6 +60,11 @@ class Source:
             self._constants[id(value)] = f"K{len(self.scope)}"
             self.scope[self._constants[id(value)]] = value
         return self._constants[id(value)]
+
+    def fresh(self) -> str:
+        """Returns the name of a new variable."""
+        self._n_fresh += 1
+        return f"e{self._n_fresh}"
 
     def tensor(self, number: int) -> str:
         """Returns the expression of a tensor input."""

@@ -14,9 +14,9 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
-import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot.facade.cells import cell_kinds
 from jaxaot.plan.paths import Path
 from jaxaot.plan.places import PlacePlan
@@ -345,5 +345,5 @@ def refill(items: dict[Any, Any], keys: tuple[Any, ...], values: tuple[Any, ...]
         cls.__setitem__(items, key, value)
 
 
-SINGLE = jax.tree.structure(0)
+SINGLE = pytree.structure(0)
 """The tree of a value that is one leaf."""

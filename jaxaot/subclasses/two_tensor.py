@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import jax
-
+from jaxaot import _trees as pytree
 from jaxaot.errors import MissingMemoryError, ShapeMismatchError, TensorTypeError
 from jaxaot.facade.subclass import Op
 from jaxaot.facade.tensor import Tensor
@@ -57,11 +56,11 @@ class TwoTensor(Tensor):
 
         def run(name: str) -> Any:
             pick = lambda value: getattr(value, name) if isinstance(value, TwoTensor) else value
-            picked_args, picked_kwargs = jax.tree.map(pick, (args, kwargs), is_leaf=is_tensor)
+            picked_args, picked_kwargs = pytree.mapped(pick, (args, kwargs), is_leaf=is_tensor)
             return op(*picked_args, **picked_kwargs)
 
         pair = lambda a, b: cls(a, b) if is_tensor(a) else _common(op, a, b)
-        return jax.tree.map(pair, run("a"), run("b"), is_leaf=is_tensor)
+        return pytree.mapped(pair, run("a"), run("b"), is_leaf=is_tensor)
 
 
 def _common(op: Op, a: object, b: object) -> object:

@@ -9,10 +9,12 @@ from typing import Any
 
 import jax
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import is_tracer
 from jaxaot._typing import PyTreeDef
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.history import History
+from jaxaot.facade.iterated import is_iterator
 from jaxaot.facade.kernels import backward_name
 from jaxaot.facade.nodes import SeveralViewsNode, ViewNode
 from jaxaot.facade.numbers import SymbolicNumber
@@ -97,10 +99,10 @@ def collect_escapes(
       own: Id of each list and dict among them → its path.
     """
     refuse_cycles(result, "The results")
-    is_object = lambda x: x is None or id(x) in objects or id(x) in made
-    whole = jax.tree.flatten(result, is_leaf=lambda x: is_object(x) or id(x) in own)
+    is_object = lambda x: x is None or id(x) in objects or id(x) in made or is_iterator(x)
+    whole = pytree.flatten(result, is_leaf=lambda x: is_object(x) or id(x) in own)
     result = take_apart(trace, result, {**objects, **made}, reached)
-    leaves, out_tree = jax.tree.flatten(result, is_leaf=is_object)
+    leaves, out_tree = pytree.flatten(result, is_leaf=is_object)
     containers = _own_containers(*whole, result, own, is_object)
     leaves = [
         ConstantOutput(BuiltObject(made[id(leaf)])) if id(leaf) in made
@@ -152,9 +154,9 @@ def _own_containers(
     if not any(id(part) in own for part in parts):
         return None
     pairs = zip(parts, tree.flatten_up_to(result), strict=True)
-    size = lambda part: len(jax.tree.leaves(part, is_leaf=is_object))
+    size = lambda part: len(pytree.leaves(part, is_leaf=is_object))
     made = [_Own(own[id(part)], size(now)) if id(part) in own else now for part, now in pairs]
-    leaves, whole = jax.tree.flatten(tree.unflatten(made), is_leaf=is_object)
+    leaves, whole = pytree.flatten(tree.unflatten(made), is_leaf=is_object)
     return OwnContainers(whole, tuple((x.size, x.path) if type(x) is _Own else (1, None) for x in leaves))
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import collections
 import gc
+import inspect
 import itertools
 import types
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import canonical_dtype
 from jaxaot._typing import Shape
 from jaxaot.errors import StaticArgumentError
@@ -44,7 +46,13 @@ def flatten_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[li
     """Returns the leaves of a call's arguments and their tree; None is a leaf, and so are flax's objects."""
     cell_kinds()
     refuse_cycles((args, kwargs), "The arguments")
-    return jax.tree.flatten((args, kwargs), is_leaf=lambda x: is_leaf(x) or is_iterator(x))
+    return pytree.flatten((args, kwargs), is_leaf=lambda x: is_leaf(x) or is_iterator(x))
+
+
+def names_its_keywords(fn: Callable[..., Any]) -> bool:
+    """Returns whether a function takes keyword arguments by name alone, so that it does not see their order."""
+    fn = getattr(fn, "__func__", fn)
+    return isinstance(fn, types.FunctionType) and not fn.__code__.co_flags & inspect.CO_VARKEYWORDS
 
 
 def is_static_argument(leaf: object) -> bool:
@@ -104,7 +112,7 @@ def with_leaves(
     if not issubclass(cls, (dict, list, tuple)):
         is_same = cls is not Iterated and all(a is b for a, b in zip(leaves, given, strict=True))
         is_same = is_same and resized.isdisjoint(map(id, leaves))
-        return value if is_same else jax.tree.unflatten(tree, given)
+        return value if is_same else pytree.unflatten(tree, given)
     if not issubclass(cls, dict):
         keys = range(len(value))
     elif cls is collections.defaultdict:

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot.facade.assumed import is_assumed_constant
 from jaxaot.facade.cells import array_content, attributes_of, is_leaf
 from jaxaot.facade.generator import default_generator
@@ -269,7 +270,7 @@ class _Walk:
             self._aside(path, value)
         elif isinstance(value, (Tensor, jax.Array, np.ndarray, jax.ShapeDtypeStruct, *PLAIN, *CONSTANT)):
             return
-        elif _is_compared(value) or not (is_leaf(value) or jax.tree_util.all_leaves([value])):  # its fields are leaves
+        elif _is_compared(value) or not (is_leaf(value) or not pytree.is_node(value)):  # its fields are leaves
             self._class(path, type(value), set(attributes_of(value)), (*path, ("type", None)))
             self._code_in(path, value)
         else:
@@ -283,7 +284,7 @@ class _Walk:
         for steps, child in held_by(value):
             if isinstance(child, (types.FunctionType, types.MethodType, functools.partial, type)):
                 self._child(path + steps, child)
-            elif not is_leaf(child) and not jax.tree_util.all_leaves([child]):
+            elif not is_leaf(child) and pytree.is_node(child):
                 self._code_in(path + steps, child, above)
 
     def _guard(self, path: Path, condition: Condition) -> None:

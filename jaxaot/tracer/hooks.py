@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._immutable import immutable
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import PackHookWroteError
@@ -74,7 +75,7 @@ def trace_hooks(hooks: HookPair, shape: tuple[int, ...], dtype: DTypeLike | None
         def run(show: Callable[[Any], Tensor]) -> None:
             nonlocal tree
             tensor = show(array)
-            leaves, tree = jax.tree.flatten(hooks.pack(tensor))
+            leaves, tree = pytree.flatten(hooks.pack(tensor))
             marked[:] = map(mark, leaves)
             check_unwritten(tensor)
 
@@ -90,7 +91,7 @@ def trace_hooks(hooks: HookPair, shape: tuple[int, ...], dtype: DTypeLike | None
                     return show(next(values))
                 return next(values) if leaf is _Kept.ARRAY else leaf
 
-            value = jax.tree.unflatten(tree, list(map(fill, marked)))
+            value = pytree.unflatten(tree, list(map(fill, marked)))
             return check_unpacked(hooks.unpack(value), layout).to(layout.dtype)._read()
 
         return _run(run)

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._immutable import immutable
 from jaxaot.errors import ControlFlowMismatchError, TensorTypeError
 from jaxaot.facade.arguments import STAND_INS
@@ -55,7 +56,7 @@ def leaves_of(value: object, what: str) -> tuple[list[Any], Any]:
     Raises:
       TensorTypeError: If one is something else.
     """
-    paths, tree = jax.tree_util.tree_flatten_with_path(value)
+    paths, tree = pytree.flatten_with_path(value)
     found = []
     for path, leaf in paths:
         if type(leaf) in STAND_INS:
@@ -83,7 +84,7 @@ def differences(names: tuple[str, str], trees: tuple[Any, Any], specs: tuple[Any
     """Returns every difference between two structures, in words."""
     sides = []
     for tree, leaves in zip(trees, specs, strict=True):
-        paths, _ = jax.tree_util.tree_flatten_with_path(jax.tree.unflatten(tree, list(leaves)))
+        paths, _ = pytree.flatten_with_path(pytree.unflatten(tree, list(leaves)))
         sides.append({jax.tree_util.keystr(path): str(leaf) for path, leaf in paths})
     first, second = sides
     found = []
@@ -92,7 +93,8 @@ def differences(names: tuple[str, str], trees: tuple[Any, Any], specs: tuple[Any
         if a != b:
             found.append(f"`{what}{path}`: {a} in {names[0]}, {b} in {names[1]}")
     if not found and trees[0] != trees[1]:
-        found.append(f"`{what}` is {trees[0]} in {names[0]} and {trees[1]} in {names[1]}")
+        first, second = map(pytree.shown, trees)
+        found.append(f"`{what}` is {first} in {names[0]} and {second} in {names[1]}")
     return found
 
 
@@ -126,9 +128,10 @@ class Carry:
         Raises:
           ControlFlowMismatchError: If it is not what the loop started from.
         """
-        raw, tree = jax.tree.flatten(value)
+        value = pytree.in_order(self.tree, value)
+        raw, tree = pytree.flatten(value)
         if tree == self.tree:
-            value = jax.tree.unflatten(tree, [_fitted(x, spec) for x, spec in zip(raw, self.specs, strict=True)])
+            value = pytree.unflatten(tree, [_fitted(x, spec) for x, spec in zip(raw, self.specs, strict=True)])
         leaves, tree = leaves_of(value, "carry")
         found = differences(
             ("what the loop starts from", f"what `{fn}` returns"),

@@ -17,8 +17,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import jax
-
+from jaxaot import _trees as pytree
 from jaxaot.facade.assumed import is_assumed_constant
 from jaxaot.facade.cells import kind_of
 from jaxaot.facade.tensor import Tensor
@@ -292,7 +291,7 @@ def _is_known(holder: Any) -> bool:
         return not is_foreign_class(holder)
     if type(holder) in (*_CONTAINERS, tuple):
         return len(holder) <= MOST
-    if not jax.tree_util.all_leaves([holder]):  # what is registered with jax is guarded by its tree
+    if pytree.is_node(holder):  # what is registered with jax is guarded by its tree
         return False
     is_plain = type(holder) in (types.SimpleNamespace, types.CellType)
     return (is_plain or not is_foreign_class(type(holder))) and kind_of(holder) is None

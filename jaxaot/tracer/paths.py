@@ -131,6 +131,9 @@ def children(value: object, names: set[str]) -> Iterator[tuple[Path, Any, bool]]
     elif isinstance(value, (*MAPPINGS, *SEQUENCES)):
         for step, child in item_steps(value):
             yield (step,), child, False
+        for key, member in member_keys(value) if isinstance(value, MAPPINGS) else ():
+            if isinstance(member, Tensor):
+                yield (("member", key),), member, True
         if type(value) not in BUILTIN:
             yield from _attribute_children(value)
     elif isinstance(value, contextvars.ContextVar):

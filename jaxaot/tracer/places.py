@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import canonical_dtype, is_key_dtype
 from jaxaot.errors import UnsupportedVariableError
 from jaxaot.facade.cell_tensors import tensor_at
@@ -236,7 +237,7 @@ class Places:
         self.survey = self._take()
         self.outside = self.survey.first
         self._cells = [
-            (cell, kind_of_cell(cell), *jax.tree.flatten(_value(cell)), dict(_metadata(cell)))
+            (cell, kind_of_cell(cell), *pytree.flatten(_value(cell)), dict(_metadata(cell)))
             for _, cell in self.survey.cells
         ]
         self._metadata_before = [dict(_metadata(cell)) for _, cell, _ in self.survey.tensors]
@@ -278,7 +279,7 @@ class Places:
           AttributeChangeError: If a later call could not do it again.
         """
         for number, (cell, _, _, tree, metadata) in enumerate(self._cells):
-            leaves, now = jax.tree.flatten(_value(cell))
+            leaves, now = pytree.flatten(_value(cell))
             path = self.survey.cells[number][0]
             if now != tree or any(a is not b for a, b in zip(leaves, self._symbols[number], strict=True)):
                 yield CellWrite(number, give(_value(cell), path))

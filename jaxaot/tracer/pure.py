@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import is_tracer, unmapped
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import TensorError, TraceError
@@ -316,7 +317,7 @@ def run_pure(
       TraceError: If `fn` writes to a tensor that it was not passed.
     """
     refuse_cycles((args, kwargs), "The arguments")
-    leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda x: x is None)
+    leaves, tree = pytree.flatten((args, kwargs), is_leaf=lambda x: x is None)
 
     def shown(place: int, leaf: object, trace: TraceState) -> Any:
         if isinstance(leaf, Tensor) or not isinstance(leaf, (jax.Array, np.ndarray)):
@@ -346,12 +347,12 @@ def run_pure(
         trace.randomness, trace.index, trace.n_indices = randomness or "same", index, n_indices
         given = [shown(i, leaf, trace) for i, leaf in enumerate(leaves)]
         arguments = [Argument(x) if x is not leaf else None for x, leaf in zip(given, leaves, strict=True)]
-        call_args, call_kwargs = jax.tree.unflatten(tree, given)
+        call_args, call_kwargs = pytree.unflatten(tree, given)
         result = fn(*call_args, **call_kwargs)
-        refuse_lasting_hooks(trace, jax.tree.leaves(result))
+        refuse_lasting_hooks(trace, pytree.leaves(result))
         if finish is not None:
             result = finish(arguments, result)
-        result = jax.tree.map(lambda x: x._read() if isinstance(x, Tensor) else x, result)
+        result = pytree.mapped(lambda x: x._read() if isinstance(x, Tensor) else x, result)
         for argument in arguments if trace.has_values else ():
             if argument is not None and argument.tensor._history is not None:
                 argument.tensor._history.requires_grad = False  # whoever keeps it has a value

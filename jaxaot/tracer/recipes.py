@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import is_tracer
 from jaxaot.errors import AttributeChangeError, LeakedTensorError
 from jaxaot.facade.arguments import STAND_INS
@@ -148,13 +149,13 @@ class Recipes:
             is_tensor = isinstance(child, Tensor) and not is_wrapper(child)
             return child is None or id(child) in self._paths or is_tensor
 
-        for cell in jax.tree.leaves(value, is_leaf=lambda child: is_leaf(child) or is_cell(child)):
+        for cell in pytree.leaves(value, is_leaf=lambda child: is_leaf(child) or is_cell(child)):
             if is_cell(cell) and id(cell) not in self._paths and self._owners.setdefault(id(cell), number) != number:
                 raise AttributeChangeError(
                     f"The function made a {type(cell).__name__} and kept it in `{path_text(place)}` and in another "
                     "place. A later call would make two of it. Keep it in one of them, or make it outside."
                 )
-        leaves, tree = jax.tree.flatten(value, is_leaf=is_leaf)
+        leaves, tree = pytree.flatten(value, is_leaf=is_leaf)
         return MadeTree(tree, tuple(self.give(leaf, place) for leaf in leaves))
 
     def _refuse(self, value: object, place: Path) -> NoReturn:
@@ -239,7 +240,7 @@ def is_plain_object(value: object) -> bool:
 
 def is_tree(value: object) -> bool:
     """Returns whether a value is of a class that is registered with jax."""
-    return not jax.tree_util.all_leaves([value])
+    return pytree.is_node(value)
 
 
 def _is_value(value: object) -> bool:

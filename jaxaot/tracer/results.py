@@ -16,6 +16,7 @@ from typing import Any
 
 import jax
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import is_tracer
 from jaxaot.errors import LeakedTensorError
 from jaxaot.facade.arguments import STAND_INS
@@ -110,6 +111,11 @@ def _apart(
 ) -> Any:
     # a function of its own, rather than one that refers to itself from inside: that would keep the trace alive
     def is_whole(child: object) -> bool:
+        if isinstance(child, dict) and any(isinstance(key, Tensor) and key._trace is trace for key in child):
+            raise LeakedTensorError(
+                f"The function returned {_named(child)} with a tensor that it made as a key. A compiled call makes "
+                "another tensor each time. Return a list of pairs, or take names, parameters or numbers for keys."
+            )
         return child is None or id(child) in outside or isinstance(child, _LEAVES)
 
     def leaf(child: Any) -> Any:
@@ -136,7 +142,7 @@ def _apart(
                 raise
             return child  # without a tensor it is good as it is
 
-    return jax.tree.map(leaf, value, is_leaf=is_whole)
+    return pytree.mapped(leaf, value, is_leaf=is_whole)
 
 
 _LEAVES = (Iterator, KeysView, ItemsView, ValuesView)

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot import settings
 from jaxaot._immutable import immutable
 from jaxaot._jax import canonical_dtype, is_tracer, trace_level
@@ -48,6 +49,7 @@ from jaxaot.tracer.arguments import (
     is_static_argument,
     leaf_paths,
     mark_counts,
+    names_its_keywords,
     static_input,
     value_type,
     with_leaves,
@@ -297,7 +299,7 @@ def _trace(
         moved = frozenset(id(tensor) for tensor, layout in how.sizes if layout is not None)
         call_args, call_kwargs = with_leaves((args, kwargs), in_tree, leaves, given, world, how.is_shared, (), moved)
         recipes = Recipes(trace, world.paths, given, world.codes())
-        escapes, writes = Escapes([], jax.tree.structure(0)), list[WorldWrite]()
+        escapes, writes = Escapes([], pytree.structure(0)), list[WorldWrite]()
         with contextlib.suppress(GraphBreak):
             context = world.enter_context()
             for of_one in reads.values():
@@ -533,7 +535,7 @@ def _finish(
             lain[place] = placement_of(array)
     return Traced(
         jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events, is_abstract,
-        tuple(lain), escapes.own, escapes.view_names,
+        tuple(lain), escapes.own, escapes.view_names, "arguments" if names_its_keywords(fn) else "all",
     )  # fmt: skip
 
 

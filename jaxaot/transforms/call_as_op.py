@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._frames import without_own_frames
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun
 from jaxaot._manual_axes import as_varying
@@ -57,7 +58,7 @@ def call_as_op(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
       args: Its arguments, with tensors in place of arrays; what is neither is passed as it is.
       kwargs: Its keyword arguments.
     """
-    leaves, tree = jax.tree.flatten((pack_keys(args), pack_keys(kwargs)))
+    leaves, tree = pytree.flatten((pack_keys(args), pack_keys(kwargs)))
     places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, (Tensor, jax.Array, np.ndarray))]
     given = [leaf if isinstance(leaf, Tensor) else jnp.asarray(leaf) for leaf in (leaves[i] for i in places)]
     found: list[Any] = []
@@ -69,9 +70,9 @@ def call_as_op(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
             filled[place] = value = to_arrays(value)
             if not has_duals and not (isinstance(was, Tensor) and was.requires_grad):
                 state.trace.constants[id(value)] = value
-        own_args, own_kwargs = unpack_keys(jax.tree.unflatten(tree, filled))
+        own_args, own_kwargs = unpack_keys(pytree.unflatten(tree, filled))
         with without_saved_hooks():  # the tape packs what the op saves
-            results, result_tree = jax.tree.flatten(pack_keys(fn(*own_args, **own_kwargs)))
+            results, result_tree = pytree.flatten(pack_keys(fn(*own_args, **own_kwargs)))
         is_array = list(map(_is_array, results))
         found.extend((result_tree, [None if wanted else x for x, wanted in zip(results, is_array, strict=True)]))
         found.append(is_array)
@@ -82,7 +83,7 @@ def call_as_op(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     results = iter(call_body(getattr(fn, "__name__", ""), body, given))
     result_tree, static, is_array = found
     filled = [next(results) if wanted else x for x, wanted in zip(static, is_array, strict=True)]
-    return unpack_keys(jax.tree.unflatten(result_tree, filled))
+    return unpack_keys(pytree.unflatten(result_tree, filled))
 
 
 def call_body(name: str, body: Body, given: Sequence[Any], around: Around | None = None) -> Sequence[Tensor]:
@@ -110,7 +111,7 @@ def call_on_tensors(transformed: Callable[..., Any], args: tuple[Any, ...], kwar
     It is recorded where something requires grad that it is passed or reads, in a trace, and where there are duals.
     """
     is_recorded = state.grad_enabled and any(
-        isinstance(leaf, Tensor) and leaf.requires_grad for leaf in jax.tree.leaves((args, kwargs))
+        isinstance(leaf, Tensor) and leaf.requires_grad for leaf in pytree.leaves((args, kwargs))
     )
     has_duals = state.dual is not None and state.dual.has_duals()
     try:

@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._callables import require_function
 from jaxaot.errors import BudgetError, OptionError
 from jaxaot.facade.recompute import run_dropping
@@ -263,7 +264,7 @@ def _call(
     if state.trace is not None:
         with region(policy, memory_budget):
             return fn(*args, **kwargs)
-    leaves, tree = jax.tree.flatten((args, kwargs))
+    leaves, tree = pytree.flatten((args, kwargs))
     is_array = [isinstance(leaf, (jax.Array, np.ndarray)) for leaf in leaves]
     if any(isinstance(leaf, Tensor) for leaf in leaves) or not any(is_array):
         return run_dropping(fn, args, kwargs, is_strict, lists, is_reentrant)
@@ -271,7 +272,7 @@ def _call(
     def of_arrays(*arrays: object) -> Any:
         given = iter(arrays)
         filled = [next(given) if wanted else leaf for leaf, wanted in zip(leaves, is_array, strict=True)]
-        args, kwargs = jax.tree.unflatten(tree, filled)
+        args, kwargs = pytree.unflatten(tree, filled)
         return fn(*args, **kwargs)
 
     arrays = [leaf for leaf, wanted in zip(leaves, is_array, strict=True) if wanted]

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._callables import require_function
 from jaxaot.errors import ControlFlowMismatchError
 from jaxaot.facade.create import from_jax
@@ -67,7 +68,7 @@ def cond(pred: object, true_fn: Callable[..., Any], false_fn: Callable[..., Any]
     chosen = true_fn if truth_of(pred, "pred") else false_fn
     with Streams().iteration():
         leaves, tree = leaves_of(chosen(*operands), "result")
-        return jax.tree.unflatten(tree, [fresh(leaf) for leaf in leaves])
+        return pytree.unflatten(tree, [fresh(leaf) for leaf in leaves])
 
 
 def _cond_traced(
@@ -86,7 +87,7 @@ def _cond_traced(
     keys = Keys(state.trace)
     if isinstance(pred, (bool, np.bool_)):  # known while tracing
         results = _branched(keys, None, [traced(true_fn if pred else false_fn)])
-        return jax.tree.unflatten(trees[0], results)
+        return pytree.unflatten(trees[0], results)
     bodies = [traced(true_fn), traced(false_fn)]
     names = ("`true_fn`", "`false_fn`")
     found = differences(names, (trees[0], trees[1]), (bodies[0].results, bodies[1].results), "result")
@@ -98,7 +99,7 @@ def _cond_traced(
             "in the other."
         )
     check_generators(bodies)
-    return jax.tree.unflatten(trees[0], _branched(keys, flag_of(pred, "pred"), bodies))
+    return pytree.unflatten(trees[0], _branched(keys, flag_of(pred, "pred"), bodies))
 
 
 def _branched(keys: Keys, pred: object, bodies: list[Body], arguments: Sequence[Any] = ()) -> list[Any]:
@@ -182,7 +183,7 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
     require_function(cond_fn, "ja.while_loop", "ja.while_loop(f, g, (x,))")
     require_function(body_fn, "ja.while_loop", "ja.while_loop(f, g, (x,))")
     loop = _While(cond_fn, body_fn, carried_inputs)
-    return jax.tree.unflatten(loop.carry.tree, loop.eagerly() if state.trace is None else loop.traced())
+    return pytree.unflatten(loop.carry.tree, loop.eagerly() if state.trace is None else loop.traced())
 
 
 class _While:
@@ -193,7 +194,7 @@ class _While:
         self.carry = Carry(tuple(carried) if self.is_spread else carried, "carried_inputs")
 
     def call(self, fn: Callable[..., Any], leaves: Sequence[Any]) -> Any:
-        carried = jax.tree.unflatten(self.carry.tree, list(leaves))
+        carried = pytree.unflatten(self.carry.tree, list(leaves))
         return fn(*carried) if self.is_spread else fn(carried)
 
     def goes_on(self, leaves: Sequence[Any]) -> Any:
@@ -319,7 +320,7 @@ class _Scan:
         self.ys_tree: Any = None
 
     def _length(self, xs: object, length: int | None) -> int:
-        paths, _ = jax.tree_util.tree_flatten_with_path(xs)
+        paths, _ = pytree.flatten_with_path(xs)
         lengths = {
             f"xs{jax.tree_util.keystr(path)}": len(leaf) if len(leaf.shape) else None
             for (path, _), leaf in zip(paths, self.xs, strict=True)
@@ -338,8 +339,8 @@ class _Scan:
     def iteration(self, leaves: Sequence[Any]) -> list[Any]:
         """Returns the next carry and the ys, from the carry and the slices."""
         n = len(self.carry.specs)
-        carry = jax.tree.unflatten(self.carry.tree, list(leaves[:n]))
-        result = self.f(carry, jax.tree.unflatten(self.xs_tree, list(leaves[n:])))
+        carry = pytree.unflatten(self.carry.tree, list(leaves[:n]))
+        result = self.f(carry, pytree.unflatten(self.xs_tree, list(leaves[n:])))
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             raise ControlFlowMismatchError(
                 f"The function of a `scan` returned {_kind(result)}; it returns a pair, what is carried on and what is "
@@ -360,7 +361,7 @@ class _Scan:
             with inline_trace():
                 body = trace_iteration(self.iteration, self.arguments(), len(self.carry.specs))
             ys = self.no_ys(body)
-        return jax.tree.unflatten(self.carry.tree, carried), jax.tree.unflatten(self.ys_tree, ys)
+        return pytree.unflatten(self.carry.tree, carried), pytree.unflatten(self.ys_tree, ys)
 
     def arguments(self) -> list[LeafSpec]:
         slices = [spec_of(x) for x in self.xs]

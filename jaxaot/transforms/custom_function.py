@@ -19,6 +19,7 @@ import numpy as np
 from jax.custom_batching import custom_vmap
 from jax.custom_derivatives import SymbolicZero
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import InnermostMap, is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, EagerOnlyError, FunctionResultError, NoDerivativeError
@@ -170,7 +171,7 @@ def _check_named(name: str, named: dict[str, Any]) -> None:
     Raises:
       NoDerivativeError: If one is.
     """
-    tensors = [key for key, value in named.items() if any(isinstance(x, Tensor) for x in jax.tree.leaves(value))]
+    tensors = [key for key, value in named.items() if any(isinstance(x, Tensor) for x in pytree.leaves(value))]
     if tensors:
         raise NoDerivativeError(
             f"{name}.apply: kwarg-only Tensor args are not supported, and {', '.join(tensors)} of `forward` is one. "
@@ -392,7 +393,7 @@ def _rule_without_zeros(name: str, backs: dict[tuple[int, ...], Any], n_inputs: 
         return results
 
     def forward(results: Any, inputs: object, captured: Any) -> Any:
-        plain = jax.tree.map(lambda primal: primal.value, (results, inputs, captured))
+        plain = pytree.mapped(lambda primal: primal.value, (results, inputs, captured))
         shown = attached(*plain)
         return shown, (shown, plain[2])
 
@@ -458,7 +459,7 @@ def _run_mapped(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """
     if cls.generate_vmap_rule and cls.vmap is Function.vmap:
         return cls.forward(*args, **named)
-    leaves, tree = jax.tree.flatten(args, is_leaf=lambda x: x is None)
+    leaves, tree = pytree.flatten(args, is_leaf=lambda x: x is None)
     places = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
     randomness = state.trace.randomness
 
@@ -466,7 +467,7 @@ def _run_mapped(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         full = list(others)
         for place, value in zip(places, given, strict=True):
             full[place] = value
-        return jax.tree.unflatten(tree, full)
+        return pytree.unflatten(tree, full)
 
     def by_rule(size: int, axes: Sequence[int | None], values: Sequence[Any]) -> Any:
         _check_rule(cls)
@@ -489,8 +490,8 @@ def _run_mapped(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
             if all(axis is None for axis in axes):
                 return run(values)
             output, out_dims = _spread_dims(*by_rule(mapping.size, axes, wholes))
-        parts = map(mapping.part, jax.tree.leaves(output), out_dims)
-        return jax.tree.unflatten(jax.tree.structure(output), list(parts))
+        parts = map(mapping.part, pytree.leaves(output), out_dims)
+        return pytree.unflatten(pytree.structure(output), list(parts))
 
     @custom_vmap
     def within(*values: object) -> Any:
@@ -500,9 +501,9 @@ def _run_mapped(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
     def _(axis_size: int, in_batched: Sequence[bool], *values: object) -> Any:
         axes = [0 if is_batched else None for is_batched in in_batched]
         output, out_dims = _spread_dims(*by_rule(axis_size, axes, values))
-        pairs = zip(jax.tree.leaves(output), out_dims, strict=True)
+        pairs = zip(pytree.leaves(output), out_dims, strict=True)
         moved = [x if dim is None else jnp.moveaxis(x, dim, 0) for x, dim in pairs]
-        unflatten = jax.tree.structure(output).unflatten
+        unflatten = pytree.structure(output).unflatten
         return unflatten(moved), unflatten([dim is not None for dim in out_dims])
 
     return to_tensors(run([leaves[i]._read() for i in places]))
@@ -533,8 +534,8 @@ def _spread_dims(output: Any, out_dims: Any) -> tuple[Any, list[int | None]]:
     Raises:
       FunctionResultError: If there is no dim for each result.
     """
-    leaves, tree = jax.tree.flatten(output)
-    dims, dims_tree = jax.tree.flatten(out_dims, is_leaf=lambda x: x is None)
+    leaves, tree = pytree.flatten(output)
+    dims, dims_tree = pytree.flatten(out_dims, is_leaf=lambda x: x is None)
     if dims_tree != tree and not (len(dims) == 1 and not isinstance(out_dims, (tuple, list))):
         raise FunctionResultError(
             "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected "
@@ -620,7 +621,7 @@ def jax_function(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def on_tensors(*args: object, **kwargs: Any) -> Any:
-        leaves, tree = jax.tree.flatten((args, kwargs))
+        leaves, tree = pytree.flatten((args, kwargs))
         is_value = [isinstance(leaf, (Tensor, jax.Array, np.ndarray)) for leaf in leaves]
         static = tuple((type(x), x) for x, wanted in zip(leaves, is_value, strict=True) if not wanted)
         key = (tree, tuple(is_value), static)
@@ -628,7 +629,7 @@ def jax_function(fn: Callable[..., Any]) -> Callable[..., Any]:
             rows[key] = _row(fn, leaves, tree, is_value)
         row, result_tree = rows[key]
         results = call(row, ([x for x, wanted in zip(leaves, is_value, strict=True) if wanted],), ())
-        return jax.tree.unflatten(result_tree[0], results)
+        return pytree.unflatten(result_tree[0], results)
 
     return on_tensors
 
@@ -641,9 +642,9 @@ def _row(fn: Callable[..., Any], leaves: Sequence[Any], tree: Any, is_value: Seq
     def run(values: Sequence[Any]) -> list[Any]:
         given = iter(values)
         filled = [next(given) if wanted else leaf for leaf, wanted in zip(fixed, is_value, strict=True)]
-        args, kwargs = jax.tree.unflatten(tree, filled)
+        args, kwargs = pytree.unflatten(tree, filled)
         with without_saved_hooks():  # the tape packs what the op saves
-            found, result_tree[0] = jax.tree.flatten(fn(*args, **kwargs))
+            found, result_tree[0] = pytree.flatten(fn(*args, **kwargs))
         return found
 
     name = getattr(fn, "__name__", "jax_function")

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._callables import require_function
 from jaxaot._placement import are_several, placed_like
 from jaxaot.errors import ArgumentError, AutogradError, MissingMethodError, TensorValueError
@@ -49,6 +50,8 @@ def _pure(
 ) -> Any:
     """Returns a function as one of arrays, to its output, and to what comes besides: its `aux` and what it wrote.
 
+    What JAX is to differentiate is sealed: arguments, output and `aux`.
+
     Args:
       func: The function.
       writes: Notes the arguments that it writes to.
@@ -72,7 +75,13 @@ def _pure(
 
     func_of_rules = without_hooks if differentiates else func
     options: Any = {"transforms": True, "differentiates": differentiates, "randomness": randomness, "finish": finish}
-    return lambda *args, **kwargs: run_pure(func_of_rules, args, kwargs, leaf_places=leaves or (), **options)
+
+    def pure(*args: object, **kwargs: Any) -> Any:
+        opened = tuple(map(pytree.unsealed, args))
+        output, (aux, after) = run_pure(func_of_rules, opened, kwargs, leaf_places=leaves or (), **options)
+        return pytree.sealed(output), (pytree.sealed(aux), after)
+
+    return pure
 
 
 def _places(args: Sequence[Any], argnums: Any) -> list[int]:
@@ -83,6 +92,11 @@ def _places(args: Sequence[Any], argnums: Any) -> list[int]:
     return [place for i in sorted(chosen) for place in range(ends[i], ends[i + 1])]
 
 
+def _sealed(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Returns arguments as JAX takes them: it does not sort what is in them."""
+    return tuple(map(pytree.sealed, values))
+
+
 def _run(transformed: Callable[..., Any], writes: Writes, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Returns what a function of arrays computes for tensors, and writes to these what it says besides.
 
@@ -90,7 +104,7 @@ def _run(transformed: Callable[..., Any], writes: Writes, args: tuple[Any, ...],
       MissingMethodError: If forward mode meets a function that has a backward alone.
     """
     try:
-        results, after = call_on_tensors(transformed, args, kwargs)
+        results, after = pytree.unsealed(call_on_tensors(transformed, args, kwargs))
     except TypeError as error:
         if "custom_vjp" not in str(error):
             raise
@@ -110,7 +124,7 @@ def _is_array(leaf: object) -> bool:
 
 
 def _leaves(tree: Any) -> list[Any]:
-    return jax.tree.leaves(tree, is_leaf=lambda leaf: leaf is None)
+    return pytree.leaves(tree, is_leaf=lambda leaf: leaf is None)
 
 
 def _check_argnums(argnums: Argnums, args: Sequence[Any]) -> Any:
@@ -133,7 +147,7 @@ def _check_argnums(argnums: Argnums, args: Sequence[Any]) -> Any:
         raise AutogradError(f"argnums elements must be unique, got {argnums}")
     for argnum in several:
         _check_kinds(f"Argument {argnum}", args[argnum])
-        for leaf in jax.tree.leaves(args[argnum]):
+        for leaf in pytree.leaves(args[argnum]):
             if _is_array(leaf) and not is_inexact(leaf.dtype):
                 raise AutogradError(
                     f"only Tensors of floating point dtype can require gradients; argument {argnum} holds one of "
@@ -153,7 +167,7 @@ def _check_kinds(name: str, argument: object) -> None:
       AutogradError: If it holds a wrapper of which some inner tensors carry no gradients.
       UnfinishedSumError: If it holds a sum that is not finished.
     """
-    for leaf in jax.tree.leaves(argument, is_leaf=is_wrapper):
+    for leaf in pytree.leaves(argument, is_leaf=is_wrapper):
         if is_wrapper(leaf):
             inner, frame = take_apart(leaf)
             carriers = carrying(leaf)
@@ -226,12 +240,12 @@ def _check_scalar(has_aux: bool, result: Any) -> None:
 
 
 def _in_torchs_convention(gradients: Any) -> Any:
-    return jax.tree.map(conjugate, gradients)
+    return pytree.mapped(conjugate, gradients)
 
 
 def _gradients_of(primals: Any, gradients: Any) -> Any:
     """Returns gradients in the convention of PyTorch, each over the devices as what it belongs to."""
-    return jax.tree.map(lambda p, g: placed_like(g, p, leads=False), primals, _in_torchs_convention(gradients))
+    return pytree.mapped(lambda p, g: placed_like(g, p, leads=False), primals, _in_torchs_convention(gradients))
 
 
 def _chosen(args: Sequence[Any], argnums: Any) -> Any:
@@ -245,8 +259,10 @@ def _gradient(func: Callable[..., Any], argnums: Argnums, has_aux: bool, writes:
         chosen, check = _check_argnums(argnums, args), functools.partial(_check_scalar, has_aux)
         pure = _pure(func, writes, check, has_aux=has_aux, leaves=_places(args, chosen))
 
+        args = _sealed(args)
+
         def number(*args: object, **kwargs: Any) -> Any:
-            value, besides = pure(*args, **kwargs)
+            value, besides = pytree.unsealed(pure(*args, **kwargs))
             return (sum(carried(value)) if is_wrapper(value) else value), (value, besides)
 
         (_, (value, (aux, after))), gradients = jax.value_and_grad(number, chosen, True)(*args, **kwargs)
@@ -315,31 +331,33 @@ def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> An
 
     def forward(*primals: object) -> Any:
         pure = _pure(func, writes, check, has_aux=has_aux, leaves=range(len(_leaves(primals))))
-        output, pull, (aux, after) = jax.vjp(pure, *primals, has_aux=True)
+        output, pull, (aux, after) = jax.vjp(pure, *_sealed(primals), has_aux=True)
         return (output, pull, aux), after
 
     # where nothing is recorded, the gradients are all the same: they are computed later
     with recording(True):
         output, pull, aux = _run(forward, writes, primals, {})
     if not state.grad_enabled:
-        output, aux = jax.tree.map(lambda x: x.detach() if isinstance(x, Tensor) else x, (output, aux))
+        output, aux = pytree.mapped(lambda x: x.detach() if isinstance(x, Tensor) else x, (output, aux))
 
     # what gradients belong to says where they lie
-    like = jax.tree.map(lambda x: x.detach() if isinstance(x, Tensor) else x, primals) if are_several() else None
+    like = pytree.mapped(lambda x: x.detach() if isinstance(x, Tensor) else x, primals) if are_several() else None
 
     def pull_back(pull: Callable[..., Any], cotangents: Sequence[Any], like: Any) -> Any:
-        gradients = pull(_in_torchs_convention(cotangents))
+        gradients = pytree.unsealed(pull(pytree.sealed(_in_torchs_convention(cotangents))))
         return _in_torchs_convention(gradients) if like is None else _gradients_of(like, gradients)
 
     def gradients(cotangents: Sequence[Any], retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         del retain_graph, create_graph  # what JAX saved stays, and the tape is on where gradients are recorded
-        given, wanted = jax.tree.structure(cotangents), jax.tree.structure(output)
+        wanted = pytree.structure(output)
+        cotangents = pytree.in_order(wanted, cotangents)
+        given = pytree.structure(cotangents)
         if given != wanted:
             raise AutogradError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
-                f"function. cotangents: {given}, primal output: {wanted}"
+                f"function. cotangents: {pytree.shown(given)}, primal output: {pytree.shown(wanted)}"
             )
-        for i, (ct, out) in enumerate(zip(jax.tree.leaves(cotangents), jax.tree.leaves(output), strict=True)):
+        for i, (ct, out) in enumerate(zip(pytree.leaves(cotangents), pytree.leaves(output), strict=True)):
             if ct.shape != out.shape:
                 raise AutogradError(
                     f"Mismatch in shape: grad_output[{i}] has a shape of {list(ct.shape)} and output[{i}] has a shape "
@@ -373,17 +391,19 @@ def jvp(
     """
     require_function(func, "ja.func.jvp", "ja.func.jvp(f, (x,), (t,))")
     said = "jvp(f, primals, tangents)"
+    tangents = pytree.in_order(pytree.structure(primals), tangents)
     _check_primals(said, primals, tangents)
     writes = Writes()
     pure = _pure(func, writes, functools.partial(_check_tensors, said, has_aux), has_aux=has_aux, leaves=None)
 
     def transformed(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+        primals, tangents = _sealed(primals), _sealed(tangents)
         if strict and not _depends(lambda *primals: pure(*primals)[0], primals):
             raise AutogradError(
                 "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
                 "allowed with strict=True."
             )
-        output, directions, (aux, after) = jax.jvp(pure, tuple(primals), tuple(tangents), has_aux=True)
+        output, directions, (aux, after) = jax.jvp(pure, primals, tangents, has_aux=True)
         return ((output, directions, aux) if has_aux else (output, directions)), after
 
     return _run(transformed, writes, (tuple(primals), tuple(tangents)), {})
@@ -392,21 +412,21 @@ def jvp(
 def _check_primals(said: str, primals: Any, tangents: Any) -> None:
     if not isinstance(primals, (tuple, list)):
         raise AutogradError(f"{said}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
-    given, wanted = jax.tree.structure(tangents), jax.tree.structure(primals)
+    given, wanted = pytree.structure(tangents), pytree.structure(primals)
     if given != wanted:
         raise AutogradError(
             f"{said}: Expected primals and tangents to have the same python structure. Got primals with structure "
-            f"{wanted} and tangents with structure {given}"
+            f"{pytree.shown(wanted)} and tangents with structure {pytree.shown(given)}"
         )
     _check_primal_kinds(primals)
-    leaves = jax.tree.leaves(primals)
+    leaves = pytree.leaves(primals)
     if not leaves:
         raise AutogradError(f"{said}: Expected primals to contain at least one Tensor.")
     for name, tree in (("primals", primals), ("tangents", tangents)):
-        for leaf in jax.tree.leaves(tree):
+        for leaf in pytree.leaves(tree):
             if not _is_array(leaf):
                 raise AutogradError(f"{said}: Expected {name} to only contain Tensors, got leaf of type {type(leaf)}")
-    for primal, tangent in zip(leaves, jax.tree.leaves(tangents), strict=True):
+    for primal, tangent in zip(leaves, pytree.leaves(tangents), strict=True):
         if tuple(primal.shape) != tuple(tangent.shape):
             raise AutogradError(
                 "Trying to set a forward gradient that has a different size than that of the original Tensor, this is "
@@ -432,13 +452,14 @@ def linearize(func: Callable[..., Any], *primals: object) -> tuple[Any, Callable
     writes = Writes()
 
     def forward(*primals: object) -> Any:
-        output, push, (_, after) = jax.linearize(_pure(func, writes, leaves=None), *primals, has_aux=True)
+        output, push, (_, after) = jax.linearize(_pure(func, writes, leaves=None), *_sealed(primals), has_aux=True)
         return (output, push), after
 
     output, push = _run(forward, writes, primals, {})
 
     def pushed(*tangents: object) -> Any:
-        return call_on_tensors(lambda push, *tangents: push(*tangents), (push, *tangents), {})
+        apply = lambda push, *tangents: pytree.unsealed(push(*_sealed(tangents)))
+        return call_on_tensors(apply, (push, *tangents), {})
 
     return output, pushed
 
@@ -483,7 +504,7 @@ def _jacrev_by_chunks(chunk_size: int, fn: Callable[..., Any], argnums: Argnums,
             return fn(*filled, **kwargs)
 
         output, pull, *aux = jax.vjp(of_chosen, *(args[i] for i in chosen), has_aux=has_aux)
-        leaves, tree = jax.tree.flatten(output)
+        leaves, tree = pytree.flatten(output)
         ends = np.cumsum([leaf.size for leaf in leaves])
         if not ends[-1]:
             return jax.jacrev(fn, argnums, has_aux)(*args, **kwargs)
@@ -496,12 +517,12 @@ def _jacrev_by_chunks(chunk_size: int, fn: Callable[..., Any], argnums: Argnums,
             return pull(tree.unflatten(map(cotangent, leaves, ends.tolist())))
 
         chunks = [jnp.arange(first, min(first + chunk_size, ends[-1])) for first in range(0, ends[-1], chunk_size)]
-        one = lambda row: jax.tree.map(lambda x: x[None], pull_row(row[0]))
+        one = lambda row: pytree.mapped(lambda x: x[None], pull_row(row[0]))
         found = [one(rows) if chunk_size == 1 else jax.vmap(pull_row)(rows) for rows in chunks]
-        rows = jax.tree.map(lambda *parts: jnp.concatenate(parts), *found)
+        rows = pytree.mapped(lambda *parts: jnp.concatenate(parts), *found)
 
         def of_leaf(leaf: Any, end: int) -> Any:
-            own = jax.tree.map(lambda x: x[end - leaf.size : end].reshape(leaf.shape + x.shape[1:]), rows)
+            own = pytree.mapped(lambda x: x[end - leaf.size : end].reshape(leaf.shape + x.shape[1:]), rows)
             return own[0] if isinstance(argnums, int) else own
 
         result = tree.unflatten(map(of_leaf, leaves, ends.tolist()))
@@ -559,7 +580,7 @@ def _jacobian(
             _check_real(name, "input", [args[i] for i in ((chosen,) if isinstance(chosen, int) else chosen)])
             leaves = None if jacobian is jax.jacfwd else _places(args, chosen)
             pure = _pure(func, writes, check, has_aux=has_aux, leaves=leaves, randomness=randomness)
-            result, (aux, after) = jacobian(pure, chosen, has_aux=True)(*args, **kwargs)
+            result, (aux, after) = jacobian(pure, chosen, has_aux=True)(*_sealed(args), **kwargs)
             return ((result, aux) if has_aux else result), after
 
         return _run(transformed, writes, args, kwargs)
@@ -573,7 +594,7 @@ def _check_real(name: str, which: str, tree: Any) -> None:
     Raises:
       AutogradError: If one is.
     """
-    for place, leaf in enumerate(jax.tree.leaves(tree)):
+    for place, leaf in enumerate(pytree.leaves(tree)):
         if _is_array(leaf) and is_complex(leaf.dtype):
             raise AutogradError(
                 f"{name}: Expected all {which}s to be real but received complex tensor at flattened {which} idx: "

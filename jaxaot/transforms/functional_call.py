@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot.errors import AutogradError, ModuleLiftError, TensorValueError
 from jaxaot.facade.cells import CODE, CellKind, cell_kinds, children_of, kind_of, kind_of_cell
 from jaxaot.facade.dispatch import call
@@ -377,11 +378,11 @@ def _parameters_and_buffers(model: object) -> tuple[dict[str, Any], dict[str, An
 
 
 def _stacked(values: Sequence[Any], name: str) -> Any:
-    required = {leaf.requires_grad for value in values for leaf in jax.tree.leaves(value) if isinstance(leaf, Tensor)}
+    required = {leaf.requires_grad for value in values for leaf in pytree.leaves(value) if isinstance(leaf, Tensor)}
     if len(required) > 1:
         raise AutogradError(f"Expected {name} from each model to have the same .requires_grad")
     with recording(False):
-        stacked = jax.tree.map(lambda *leaves: call(lookup("stack"), (list(leaves),), (0,)), *values)
+        stacked = pytree.mapped(lambda *leaves: call(lookup("stack"), (list(leaves),), (0,)), *values)
     return stacked.requires_grad_() if True in required else stacked
 
 

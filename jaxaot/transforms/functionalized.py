@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
-
+from jaxaot import _trees as pytree
 from jaxaot.facade.strided import empty_strided
 from jaxaot.facade.tensor import Tensor
 from jaxaot.tracer.pure import run_pure
@@ -30,16 +29,16 @@ def call_functionalized(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: d
     layouts: list[Layout | None] = []
 
     def finish(arguments: Sequence[Any], result: object) -> Any:
-        layouts[:] = [x._layout if isinstance(x, Tensor) else None for x in jax.tree.leaves(result)]
+        layouts[:] = [x._layout if isinstance(x, Tensor) else None for x in pytree.leaves(result)]
         return result, writes.note(arguments)
 
     def pure(*args: object, **kwargs: Any) -> Any:
         return run_pure(fn, args, kwargs, transforms=True, is_functionalized=True, finish=finish)
 
     result, after = call_on_tensors(pure, args, kwargs)
-    writes.carry_out(jax.tree.leaves((args, kwargs), is_leaf=lambda leaf: leaf is None), after)
-    leaves, tree = jax.tree.flatten(result)
-    return jax.tree.unflatten(tree, [_laid_out(x, layout) for x, layout in zip(leaves, layouts, strict=True)])
+    writes.carry_out(pytree.leaves((args, kwargs), is_leaf=lambda leaf: leaf is None), after)
+    leaves, tree = pytree.flatten(result)
+    return pytree.unflatten(tree, [_laid_out(x, layout) for x, layout in zip(leaves, layouts, strict=True)])
 
 
 def _laid_out(value: Any, layout: Layout | None) -> Any:

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._callables import require_function
 from jaxaot.errors import ArgumentError, DimError, TensorError, TensorValueError, ViewError
 from jaxaot.facade.dispatch import call
@@ -86,7 +87,7 @@ def vmap(
 
     def mapped(*args: object, **kwargs: object) -> Any:
         dims = _dims_of_arguments(name, in_dims, args)
-        leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda leaf: leaf is None)
+        leaves, tree = pytree.flatten((args, kwargs), is_leaf=lambda leaf: leaf is None)
         dims += [None] * (len(leaves) - len(dims))
         n = _mapped_size(name, in_dims, leaves, dims)
         whole = _Mapping(func, name, tree, out_dims, randomness, n)
@@ -108,18 +109,23 @@ def vmap(
 
 
 def _leaves(tree: object) -> list[Any]:
-    return jax.tree.leaves(tree, is_leaf=lambda leaf: leaf is None)
+    return pytree.leaves(tree, is_leaf=lambda leaf: leaf is None)
+
+
+def _shape_of(tree: object) -> str:
+    return pytree.shown(pytree.structure(tree))
 
 
 def _spread(dims: object, values: object) -> list[Any]:
-    """Returns the dim of each leaf of `values`, of which `dims` is a prefix.
+    """Returns the dim of each leaf of `values`, of which `dims` is a prefix, with dicts in any order.
 
     Raises:
       ValueError: If it is none.
     """
     none = lambda leaf: leaf is None
     spread: list[Any] = []
-    jax.tree.map(lambda d, part: spread.extend([d] * len(_leaves(part))), dims, values, is_leaf=none)
+    dims = pytree.in_order(pytree.structure(values), dims)
+    pytree.mapped(lambda d, part: spread.extend([d] * len(_leaves(part))), dims, values, is_leaf=none)
     return spread
 
 
@@ -145,7 +151,7 @@ def _dims_of_arguments(name: str, in_dims: object, args: tuple[Any, ...]) -> lis
     except ValueError as error:
         raise TensorValueError(
             f"{said}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
-            f"{jax.tree.structure(in_dims)} but inputs has structure {jax.tree.structure(args)}."
+            f"{_shape_of(in_dims)} but inputs has structure {_shape_of(args)}."
         ) from error
     _check_wrappers(said, in_dims, args)
     for place, (leaf, dim) in enumerate(zip(_leaves(args), dims, strict=True)):
@@ -178,8 +184,8 @@ def _check_wrappers(said: str, in_dims: object, args: tuple[Any, ...]) -> None:
     """
     wrappers = lambda leaf: leaf is None or is_wrapper(leaf)
     leaves: list[tuple[Any, Any]] = []
-    note = lambda dim, part: leaves.extend((dim, leaf) for leaf in jax.tree.leaves(part, is_leaf=wrappers))
-    jax.tree.map(note, in_dims, args, is_leaf=lambda leaf: leaf is None)
+    note = lambda dim, part: leaves.extend((dim, leaf) for leaf in pytree.leaves(part, is_leaf=wrappers))
+    pytree.mapped(note, in_dims, args, is_leaf=lambda leaf: leaf is None)
     for dim, leaf in leaves:
         if not is_wrapper(leaf) or not isinstance(dim, int) or not -leaf.ndim <= dim < leaf.ndim:
             continue
@@ -221,12 +227,12 @@ def _part(leaf: Any, dim: int, first: int, length: int) -> Any:
 
 def _joined(parts: Sequence[tuple[Any, list[Dim]]]) -> Any:
     """Returns the results of chunks as one."""
-    trees = [jax.tree.flatten(result) for result, _ in parts]
+    trees = [pytree.flatten(result) for result, _ in parts]
     joined = [
         column[0] if dim is None else call(lookup("cat"), (list(column),), (dim,))
         for dim, *column in zip(parts[0][1], *(leaves for leaves, _ in trees), strict=True)
     ]
-    return jax.tree.unflatten(trees[0][1], joined)
+    return pytree.unflatten(trees[0][1], joined)
 
 
 # -- the call ----------------------------------------------------------------------------------------------------------
@@ -241,12 +247,14 @@ class _Done:
       written: The leaves of the arguments that were written.
       views: For each leaf of the result that is a view of a leaf of the arguments: which, and the steps to it.
       others: The leaves of the result that are no tensors.
+      tree: Structure of the result.
     """
 
     out_dims: list[Dim]
     written: list[int]
     views: dict[int, tuple[int, ViewChain]]
     others: dict[int, Any]
+    tree: Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -284,22 +292,24 @@ class _Mapping:
         axes = tuple(dims[i] for i in places)
         shown_at = [_shown_at(leaf, d) for leaf, d in zip(leaves, dims, strict=True)]
         done: list[_Done] = []
+        some_alike = None in _leaves(self.out_dims)  # JAX checks that these do not depend on the index
+        out_dims, out_tree = pytree.flatten(self.out_dims if some_alike else 0, lambda dim: dim is None)
 
         def one(index: Any, *arrays: object) -> Any:
             filled = list(leaves)
             for place, array in zip(places, arrays, strict=True):
                 filled[place] = array
-            args, kwargs = jax.tree.unflatten(self.tree, filled)
+            args, kwargs = pytree.unflatten(self.tree, filled)
             finish = functools.partial(self._finish, places, done)
             options = {"randomness": self.randomness, "index": index, "finish": finish, "shown_at": shown_at}
-            return run_pure(self.func, args, kwargs, transforms=True, maps=True, n_indices=self.n_indices, **options)
+            options |= {"transforms": True, "maps": True, "n_indices": self.n_indices}
+            result, after = run_pure(self.func, args, kwargs, **options)
+            return [pytree.sealed(part) for part in pytree.parts(out_tree, result)], after
 
         def transformed(arrays: Sequence[Any]) -> Any:
             index = jnp.arange(first, first + n) if self.randomness == "different" else None
-            some_alike = None in _leaves(self.out_dims)  # JAX checks that these do not depend on the index
-            out_axes = (self.out_dims if some_alike else 0, axes)
             try:
-                result, after = jax.vmap(one, (None if index is None else 0, *axes), out_axes)(index, *arrays)
+                result, after = jax.vmap(one, (None if index is None else 0, *axes), (out_dims, axes))(index, *arrays)
             except ValueError as error:
                 if "out_axes is None" in str(error) or "out_axes[0]" in str(error):
                     raise TensorValueError(
@@ -312,17 +322,18 @@ class _Mapping:
                     f"vmap: inplace `{self.name}` is not possible: it writes what depends on the index to an argument "
                     "that is the same for all indices. Give that argument an `in_dim`, or write out of place."
                 ) from error
+            result = pytree.in_order(done[-1].tree, out_tree.unflatten(map(pytree.unsealed, result)))
             if not some_alike:
-                moved, tree = jax.tree.flatten(result)
+                moved, tree = pytree.flatten(result)
                 moved = [jnp.moveaxis(x, 0, d) for x, d in zip(moved, done[-1].out_dims, strict=True) if d is not None]
-                result = jax.tree.unflatten(tree, moved)
+                result = pytree.unflatten(tree, moved)
             return result, [after[places.index(i)] for i in done[-1].written]
 
         result, after = call_on_tensors(transformed, ([leaves[i] for i in places],), {})
         for place, value in zip(done[-1].written, after, strict=True):
             if isinstance(leaves[place], Tensor):
                 leaves[place].copy_(value)
-        flat, tree = jax.tree.flatten(result)
+        flat, tree = pytree.flatten(result)
         for i, (place, steps) in done[-1].views.items():
             dim, out_dim = dims[place], done[-1].out_dims[i]
             if out_dim is None or not isinstance(leaves[place], Tensor):
@@ -334,13 +345,13 @@ class _Mapping:
             flat[i] = flat[i] if shown is None else movedim(shown, 0, out_dim)
         for i, value in done[-1].others.items():
             flat[i] = value
-        return jax.tree.unflatten(tree, flat), done[-1].out_dims
+        return pytree.unflatten(tree, flat), done[-1].out_dims
 
     def _finish(self, places: Sequence[int], done: list[_Done], given: Sequence[Any], result: object) -> Any:
         """Returns the result with what the arguments hold afterwards, and notes what was done to them."""
         for generator, before in states_before().items():
             self.drawn.setdefault(generator, before)
-        leaves, tree = jax.tree.flatten(result, is_leaf=lambda leaf: leaf is None)
+        leaves, tree = pytree.flatten(result, is_leaf=lambda leaf: leaf is None)
         out_dims = self._dims_of_results(result, leaves)
         others = {}
         for place, leaf in enumerate(leaves):
@@ -359,8 +370,8 @@ class _Mapping:
                 steps = None if given[i] is None else given[i].steps_to(leaf)
                 if steps is not None:
                     views[place] = (i, steps)
-        done[:] = [_Done(out_dims, written, views, others)]
-        return jax.tree.unflatten(tree, leaves), tuple(None if given[i] is None else given[i].now() for i in places)
+        done[:] = [_Done(out_dims, written, views, others, tree)]
+        return pytree.unflatten(tree, leaves), tuple(None if given[i] is None else given[i].now() for i in places)
 
     def _dims_of_results(self, result: object, leaves: Sequence[Any]) -> list[Dim]:
         out_dims = self.out_dims
@@ -371,8 +382,8 @@ class _Mapping:
         except ValueError as error:
             raise TensorValueError(
                 f"vmap({self.name}, ..., out_dims={self.out_dims}): out_dims is not compatible with the structure of "
-                f"`outputs`. out_dims has structure {jax.tree.structure(self.out_dims)} but outputs has structure "
-                f"{jax.tree.structure(result)}."
+                f"`outputs`. out_dims has structure {_shape_of(self.out_dims)} but outputs has structure "
+                f"{_shape_of(result)}."
             ) from error
         for place, (dim, leaf) in enumerate(zip(dims, leaves, strict=True)):
             if not _is_array(leaf):

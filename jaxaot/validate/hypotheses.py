@@ -12,6 +12,7 @@ from typing import Any, assert_never
 
 import jax
 
+from jaxaot import _trees as pytree
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.guards import (
     LEAVES,
@@ -41,7 +42,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 def leaf_paths(tree: object, n: int) -> list[Path | None]:
     """Returns for each leaf of the arguments the path to it; None below objects of which jax does not tell it."""
     try:
-        found = jax.tree_util.tree_flatten_with_path(jax.tree.unflatten(tree, range(n)))[0]
+        found = pytree.flatten_with_path(pytree.unflatten(tree, range(n)))[0]
     except Exception:  # a user's container may refuse what is put into it
         return [None] * n
     paths = [_leaf_path(keys, classes) for (keys, _), classes in zip(found, _classes(tree, ()), strict=False)]

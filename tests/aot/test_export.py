@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from jaxaot import _trees as pytree
 from jaxaot import errors
 from jaxaot.ir.sequence import sequence_rows, sequence_table
 from jaxaot.ir.walk import forward_index, is_backward
@@ -73,7 +74,7 @@ def check(fn, args, *, losses=None, kwargs=None, runs_backward=False):
             t.register_hook(lambda g, t=t: gradients.update({id(t): g.numpy()}))
     with ja.set_grad_enabled(losses is not None or runs_backward):
         result = fn(*args, **(kwargs or {}))
-    leaves = jax.tree.leaves(result, is_leaf=lambda x: x is None)
+    leaves = pytree.leaves(result, lambda x: x is None)
     assert all(leaves[i] == value for i, value in signature.constant_outputs.items())
     variable = [leaf for i, leaf in enumerate(leaves) if i not in signature.constant_outputs]
     for name, tensor in zip(signature.user_outputs, variable, strict=True):

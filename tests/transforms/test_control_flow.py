@@ -869,7 +869,9 @@ def test_branches_that_do_not_agree():
     assert "`result['b']`: Tensor float32[] in `true_fn`, Tensor int32[] in `false_fn`" in words
     assert "`result['c']`: Tensor float32[2] in `true_fn`, not there in `false_fn`" in words
     containers = lambda x: ja.cond(x.sum() > 0, lambda: (x, x), lambda: [x, x])
-    assert "PyTreeDef" in said(errors.ControlFlowMismatchError, ja.trace, containers, ja.ones(2))
+    assert "`result` is (*, *) in `true_fn` and [*, *] in `false_fn`" in said(
+        errors.ControlFlowMismatchError, ja.trace, containers, ja.ones(2)
+    )
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, ja.compile], ids=["eager", "compiled"])
