@@ -218,6 +218,8 @@ class Tensor(Bound):
     def stride(self, dim: int) -> int: ...
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Returns the strides in elements, or that of one dim."""
+        if state.trace is not None:
+            state.trace.look_at_strides(self._storage)
         return self._layout.stride if dim is None else self._layout.stride[self._dim(dim)]
 
     def _dim(self, dim: int) -> int:
