@@ -30,6 +30,7 @@ from jaxaot.tape.hooks import hook_numbers
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import next_number
 from jaxaot.tape.threads import threads
+from jaxaot.views.chain import apply_chain
 from jaxaot.views.inside import within
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import window_in_graph
@@ -328,23 +329,24 @@ class TraceState:
         storage, layout = tensor._storage, tensor._layout
         if id(storage) in self.reads or id(storage) in self.written:
             return None
-        history = tensor._history if tensor.requires_grad else None
-        parts = [part for part in self.parts.get(id(storage), ()) if history is None or part[0]._history is history]
+        history, chain, is_trained = tensor._history, tensor._chain, tensor.requires_grad
+        parts = [p for p in self.parts.get(id(storage), ()) if not is_trained or p[0]._history is history]
         for shown, of_part, begin, symbol in parts:
+            value, n, found = None, len(shown._chain), None
+            is_view = history is not None and shown._history is history and chain[:n] == shown._chain
             if layout is of_part and tensor._offset == begin:
-                return symbol if self._records(history, shown) else jax.lax.stop_gradient(symbol)
-        for shown, of_part, begin, symbol in parts:
-            found = within(of_part, layout, tensor._offset - begin)
-            if found is not None:
+                value = symbol
+            elif is_view and of_part.is_overlapping:  # each element has a gradient of its own
+                value = apply_chain(chain[n:], symbol)
+            elif (found := within(of_part, layout, tensor._offset - begin)) is not None:
                 window, starts = window_in_graph(of_part.dense, *found)
                 value = window.apply(symbol, starts)
-                return value if self._records(history, shown) else jax.lax.stop_gradient(value)
+            elif is_view:
+                value = apply_chain(chain[n:], symbol)
+            if value is not None:
+                is_recorded = not shown.requires_grad or (is_trained and state.grad_enabled)
+                return value if is_recorded else jax.lax.stop_gradient(value)
         return None
-
-    @staticmethod
-    def _records(history: History | None, shown: Tensor) -> bool:
-        """Returns whether what is read of a tensor passed as values may carry gradients as it is."""
-        return not shown.requires_grad or (history is not None and state.grad_enabled)
 
     def look_at(self, storage: Storage) -> None:
         """Notes that the function asks where in its storage a tensor lies, or how large that is."""

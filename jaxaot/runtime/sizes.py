@@ -281,14 +281,19 @@ class Sizes:
             if why is not None:
                 return why
         if not family.places:
-            plain = {number for array in arrays.values() for number in array.tensors}
-            reasons = [] if call.traced.break_values else self._views.reasons(call, plain, self._is_said)
-            return "; ".join(reasons) or "no size of it has changed so far"
+            return self._without_buckets(call) or "no size of it has changed so far"
         found = self._fitted(call, arrays, family, call.shapes)
         if isinstance(found, str) and is_tried:  # not all that may change does: from now on, what is seen to
             self._families[self._key(call, arrays)] = family = self._new_family({}, _parts(arrays))
             family.sees(call.shapes)
-        return found if isinstance(found, str) else room_for(found, call.joint)
+        if isinstance(found, str):
+            return "; ".join(filter(None, (found, self._without_buckets(call))))
+        return room_for(found, call.joint)
+
+    def _without_buckets(self, call: TracedCall) -> str:
+        """Returns why tensors of a call have no buckets though a size of them changes; nothing if there are none."""
+        is_asked = not call.traced.break_values
+        return "; ".join(self._views.reasons(call, self._plain(call), self._is_said)) if is_asked else ""
 
     def _fitted(self, call: TracedCall, arrays: Mapping[int, _Array], family: Family, shapes: Shapes) -> Fit | str:
         """Returns how a call, or one like it of other sizes, runs in the program of its bucket; or why it does not."""

@@ -56,7 +56,8 @@ class ChangingViews:
         if self.by_value is None or traced.break_values or settings.get().validate_guards:
             return False
         tensors = traced.call.tensors
-        changing = [t for i, t in enumerate(tensors) if is_said(t, call.found(t.path)) and i not in plain]
+        changing = [t for i, t in enumerate(tensors) if i not in plain and is_said(t, call.found(t.path))]
+        changing += [t for t in tensors if t.requires_grad and t.is_leaf and t.layout.is_overlapping]
         storages = {t.storage for t in changing if t.path not in self._refused and t.storage >= 0}
         shown = [t for t in tensors if t.storage in storages]
         never = {t.storage for t in shown if _is_parameter(t) or not may_be_values(call.found(t.path))}
@@ -107,7 +108,8 @@ _LOOKED_AT = "whose memory is looked at: where it lies, other bytes of it, or a 
 
 
 def _is_parameter(tensor: TensorInput) -> bool:
-    return tensor.requires_grad and tensor.is_leaf and not tensor.is_argument
+    is_trained = tensor.requires_grad and tensor.is_leaf and not tensor.layout.is_overlapping
+    return is_trained and not tensor.is_argument
 
 
 def _used(traced: Traced) -> dict[int, str]:

@@ -4,7 +4,8 @@ A storage is an input of the graph as a whole, since a call may write to it or r
 reads what a tensor shows needs neither the storage nor the place: its values are the input, and one program serves all
 places. That shows when the function was traced; if it did more, it is traced again with the storage.
 
-A part that is an argument is always passed so. A view of a whole storage costs a copy then, where the graph may read it
+A part that is an argument is always passed so, as is a leaf that shows places of memory twice: each of its elements has
+a gradient of its own. A view of a whole storage costs a copy then, where the graph may read it
 as it is. So `runtime/sizes.py` says which ones are, by their paths, once their sizes change.
 """
 
@@ -27,7 +28,7 @@ def parts_among(leaves: Sequence[Any], starts: Sequence[tuple[Path, Any]], paths
     Where the guards of a program are proved there are none, as the proof knows of storages.
 
     Args:
-      leaves: The arguments, of which those do that show a part of their storage.
+      leaves: The arguments, of which those do that show a part of their storage, and leaves that overlap.
       starts: Where paths begin.
       paths: Paths of others.
     """
@@ -46,10 +47,11 @@ def parts_among(leaves: Sequence[Any], starts: Sequence[tuple[Path, Any]], paths
 
 
 def _is_part(tensor: Tensor) -> bool:
-    layout, held, history = tensor._layout, tensor._storage.layout, tensor._history
+    layout, held = tensor._layout, tensor._storage.layout
+    if tensor.requires_grad:
+        return tensor.is_leaf and layout.is_overlapping and may_be_values(tensor)
     is_alike = layout.dtype == held.dtype and not layout.is_conj and not layout.is_overlapping
-    is_trained = history is not None and history.requires_grad
-    return layout.numel < held.numel and is_alike and not is_trained and may_be_values(tensor)
+    return layout.numel < held.numel and is_alike and may_be_values(tensor)
 
 
 def parts_alone(trace: TraceState, parts: Sequence[Tensor], escapes: Escapes) -> tuple[Tensor, ...]:

@@ -247,15 +247,16 @@ def channels_last(size: Shape, dtype: np.dtype) -> Layout:
 
 
 def resized(layout: Layout, size: Sequence[int]) -> Layout:
-    """Returns a layout with other sizes, its dims in the same order of memory; gaps stay, as small as can be.
+    """Returns a layout with other sizes, its dims in the same order of memory.
 
-    Where dims overlap they no longer do, but for those that are expanded.
+    Gaps stay, as small as can be, and where dims overlap they still do.
     """
     if layout.is_contiguous:
         return layout_of(size, contiguous_stride(size), layout.dtype, layout.is_conj)
     stride, step, before = [0] * len(size), 1, 1
     for dim in reversed(layout.memory_order):
-        if not layout.stride[dim]:
+        if layout.stride[dim] < before and layout.size[dim] > 1:
+            stride[dim] = layout.stride[dim]
             continue
         has_gap = layout.size[dim] > 1 and layout.stride[dim] != before
         stride[dim] = step + 1 if has_gap else step
