@@ -38,7 +38,8 @@ from jaxaot.runtime.program import Program, lower
 from jaxaot.runtime.room import Shared
 from jaxaot.runtime.segment_builder import SegmentBuilder
 from jaxaot.runtime.segmented import SegmentedFunction
-from jaxaot.runtime.sizes import Sizes, Steps, TracedCall
+from jaxaot.runtime.sizes import Sizes, Steps
+from jaxaot.runtime.traced_call import TracedCall
 from jaxaot.runtime.warm import require_joint, with_warm_cut
 from jaxaot.tracer.pure import run_pure
 from jaxaot.tracer.trace import trace_call
@@ -176,8 +177,8 @@ def compile(
     if dynamic or (dynamic is None and not segments and backend == "xla"):
         cut_joint = lambda joint: flow.partition_at_bucket(flow.after_passes(joint), policy, memory_budget)
         chosen = functools.partial(_cut_at_bucket, policy=policy, memory_budget=memory_budget)
-        begin, trace = functools.partial(traced_call, by_value=True), functools.partial(trace_at, by_value=True)
-        sizes = Sizes(fn, dynamic, buckets, Steps(begin, trace, flow.plain_joint_of, cut_joint, chosen, make))
+        steps = Steps(traced_call, trace_at, flow.plain_joint_of, cut_joint, chosen, make)
+        sizes = Sizes(fn, dynamic, buckets, steps)
     if segments:
         builder = SegmentBuilder(trace_call, cut, make, sizes)
         return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs, sizes=sizes)
@@ -204,7 +205,7 @@ def _cut_at_bucket(
 
 def trace_at(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path], sizes: Any,
-    known: Any, symbolic: Sequence[Path] = (), by_value: bool = False,
+    known: Any, symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
 ) -> Traced:  # fmt: skip
     """Returns the trace of a call at other sizes than its own."""
     return require_values(trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes, symbolic, by_value))
@@ -264,9 +265,9 @@ def build_program(
         if familiar is not None:
             call, room = familiar
             return generate(lower(call.traced, room.partition, make, call.key, room=room), writing)
-    trace_it = lambda: traced_call(fn, args, kwargs, numbers, by_value=True)
+    trace_it = lambda: traced_call(fn, args, kwargs, numbers, by_value=() if sizes is None else sizes.by_value)
     with fitting() as asked:  # functions under `ja.remat` say what they do
-        call = trace_it()
+        call = trace_it() if sizes is None else sizes.begin(trace_it)
     traced, key = call.traced, call.key
     name = getattr(fn, "__name__", type(fn).__name__)
     if key.settings.validate_guards:
@@ -300,7 +301,7 @@ def build_program(
 
 def traced_call(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
-    symbolic: Sequence[Path] = (), by_value: bool = False,
+    symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
 ) -> TracedCall:  # fmt: skip
     """Returns a call that is about to be carried out, traced as far as sizes do not matter yet.
 
@@ -314,7 +315,7 @@ def traced_call(
 
 def trace_for_call(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
-    symbolic: Sequence[Path] = (), by_value: bool = False,
+    symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
 ) -> tuple[Traced, CallKey]:  # fmt: skip
     """Returns the graph of a call that is about to be carried out, and all that the guards of its program look at.
 

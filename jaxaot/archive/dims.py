@@ -24,9 +24,9 @@ from jaxaot.buckets.policy import Buckets
 from jaxaot.errors import UsageError
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.runtime.key import parameter_names
-from jaxaot.runtime.sizes import resized
 from jaxaot.tape.modes import enable_grad
 from jaxaot.tracer.arguments import flatten_arguments
+from jaxaot.views.layout import resized
 
 MOST_SIZES = 10_000
 """Each size is traced; an archive is for at most so many."""

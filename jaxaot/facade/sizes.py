@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
+
+from jaxaot._jax import is_tracer
+from jaxaot._placement import is_spread
 from jaxaot._util import KeptWith
 from jaxaot.buckets.policy import Buckets, Given, are_sizes_imagined, read_buckets
 from jaxaot.errors import CheckError, DimError, TensorTypeError
+from jaxaot.facade.tensor import Tensor
 
 _marks = KeptWith()
 
@@ -95,3 +100,12 @@ def check(cond: bool, message: str | Callable[[], str] | None = None) -> None:
         return
     said = message() if callable(message) else message
     raise CheckError("Expected the condition of `ja.check` to be true, and it is false." if said is None else said)
+
+
+def may_be_values(value: Any) -> bool:
+    """Returns whether the values of a tensor may be passed in the place of its storage."""
+    if type(value) is not Tensor or not value._layout.numel:
+        return False
+    array = value._storage.array
+    is_there = value._storage.n_written is None and isinstance(array, jax.Array)
+    return is_there and not is_tracer(array) and not is_spread(array)

@@ -226,6 +226,8 @@ class Tensor(Bound):
     def stride(self, *, axis: int) -> int: ...
     def stride(self, dim: int | None = None, *, axis: int | None = None) -> tuple[int, ...] | int:
         """Returns the strides in elements, or that of one dim."""
+        if state.trace is not None:
+            state.trace.look_at_strides(self._storage)
         if dim is None and (dim := axis) is None:
             return self._layout.stride
         return self._layout.stride[self._dim(dim)]

@@ -30,6 +30,7 @@ from jaxaot.tape.hooks import hook_numbers
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import next_number
 from jaxaot.tape.threads import threads
+from jaxaot.views.chain import apply_chain
 from jaxaot.views.inside import within
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import window_in_graph
@@ -168,7 +169,8 @@ class TraceState:
         what code loads; None if it is not noted.
       is_functionalized: Whether it is of `ja.functionalize`, to which every argument may carry JAX's gradients; see
         `refuses_unrecorded`.
-      parts: Id of a storage → the arguments that show a part of it and are passed as values: layout, offset, symbol.
+      parts: Id of a storage → the tensors that show it and are passed as values: tensor, layout, offset, symbol.
+      asks_for_strides: Whether the function asked for the strides of one of these.
       left: Id of a storage that was made in it and is still there once it has ended → the layout that it had.
       has_values: Whether what it computes has values while it runs, where no symbol of JAX says otherwise.
     """
@@ -221,7 +223,8 @@ class TraceState:
         self.numbers: Any = None
         self.events: list[tuple[Any, str]] | None = None
         self.is_functionalized = False
-        self.parts: dict[int, list[tuple[Layout, int, Array]]] = {}
+        self.parts: dict[int, list[tuple[Tensor, Layout, int, Array]]] = {}
+        self.asks_for_strides = False
         self.left: dict[int, Layout] = {}
         self._resized: list[tuple[Any, str, Layout]] = []
 
@@ -284,8 +287,7 @@ class TraceState:
         for tensor, layout in sizes:
             if layout is not None and id(tensor) in by_value:
                 self.note(tensor)
-                self._resized.append((tensor, "_layout", tensor._layout))
-                tensor._layout = layout
+                self._show(tensor, layout)
             elif layout is not None:
                 self._resize(tensor, layout)
             elif tensor._storage.array is not None:
@@ -294,41 +296,67 @@ class TraceState:
 
     def _resize(self, tensor: Tensor, layout: Layout) -> None:
         """Has a tensor from outside, which shows all of its storage, be of another size as long as the trace runs."""
-        storage, history, before = tensor._storage, tensor._history, tensor._layout
         self.note(tensor)
-        self.adopt(storage, layout)
+        self.adopt(tensor._storage, layout)
+        self._show(tensor, layout)
+
+    def _show(self, tensor: Tensor, layout: Layout) -> None:
+        """Has a tensor from outside show something else as long as the trace runs."""
+        history, before = tensor._history, tensor._layout
         if history is not None and history.layout is before:
             self._resized.append((history, "layout", before))
             history.layout = layout
         self._resized.append((tensor, "_layout", before))
         tensor._layout = layout
 
-    def pass_part(self, tensor: Tensor, position: int) -> None:
-        """Makes an input of what an argument shows of its storage, beside the storage, which then need not be read."""
-        layout, storage = tensor._layout, tensor._storage
-        symbol = self.lift(layout.size, layout.dtype, ("value", position))
-        self.parts.setdefault(id(storage), []).append((layout, tensor._offset, symbol))
+    def pass_part(self, tensor: Tensor, has_strides: bool) -> None:
+        """Makes an input of what a tensor shows of its storage, which then need not be read.
+
+        Args:
+          tensor: The tensor.
+          has_strides: Whether it is to have its own strides; else all that lie alike have the same.
+        """
+        self.note(tensor)
+        self.adopt(tensor._storage)
+        if not has_strides and tensor._layout.tight is not tensor._layout:
+            self._show(tensor, tensor._layout.tight)
+        layout = tensor._layout
+        symbol = self.lift(layout.size, layout.dtype, ("part", tensor))
+        self.parts.setdefault(id(tensor._storage), []).append((tensor, layout, tensor._offset, symbol))
 
     def part_of(self, tensor: Tensor) -> Array | None:
-        """Returns the values of a tensor that shows what an argument passed as values shows; None if it is no such."""
+        """Returns the values of a tensor that shows what one passed as values shows; None if it is no such."""
         storage, layout = tensor._storage, tensor._layout
-        if id(storage) in self.reads or id(storage) in self.written or tensor.requires_grad:
+        if id(storage) in self.reads or id(storage) in self.written:
             return None
-        parts = self.parts.get(id(storage), ())
-        for of_part, begin, symbol in parts:
+        history, chain, is_trained = tensor._history, tensor._chain, tensor.requires_grad
+        parts = [p for p in self.parts.get(id(storage), ()) if not is_trained or p[0]._history is history]
+        for shown, of_part, begin, symbol in parts:
+            value, n, found = None, len(shown._chain), None
+            is_view = history is not None and shown._history is history and chain[:n] == shown._chain
             if layout is of_part and tensor._offset == begin:
-                return symbol
-        for of_part, begin, symbol in parts:
-            found = within(of_part, layout, tensor._offset - begin)
-            if found is not None:
+                value = symbol
+            elif is_view and of_part.is_overlapping:  # each element has a gradient of its own
+                value = apply_chain(chain[n:], symbol)
+            elif (found := within(of_part, layout, tensor._offset - begin)) is not None:
                 window, starts = window_in_graph(of_part.dense, *found)
-                return window.apply(symbol, starts)
+                value = window.apply(symbol, starts)
+            elif is_view:
+                value = apply_chain(chain[n:], symbol)
+            if value is not None:
+                is_recorded = not shown.requires_grad or (is_trained and state.grad_enabled)
+                return value if is_recorded else jax.lax.stop_gradient(value)
         return None
 
     def look_at(self, storage: Storage) -> None:
         """Notes that the function asks where in its storage a tensor lies, or how large that is."""
         if id(storage) in self.parts:
             self.reads.add(id(storage))
+
+    def look_at_strides(self, storage: Storage) -> None:
+        """Notes that the function asks for the strides of a tensor."""
+        if id(storage) in self.parts:
+            self.asks_for_strides = True
 
     def adopt_history(self, history: History, storage: Storage) -> None:
         """Finds the symbol through which the gradients of an outside tensor flow."""

@@ -186,17 +186,22 @@ class Family:
         return {frozenset(members) for members in found.values()}
 
     def bucket_of(self, shapes: Shapes) -> tuple[dict[int, int], dict[int, int]] | str:
-        """Returns the size of each group in a call, and its bucket; or why there is none."""
+        """Returns the size of each group in a call that has a bucket, and that; or why no group has one."""
         sizes = {group: shapes[i][axis] for (i, axis), group in self._groups.items()}
         buckets: dict[int, int] = {}
+        beyond: dict[int, str] = {}
         for (i, axis), group in self._groups.items():
             bucket = self.places[i, axis].of(shapes[i][axis])
             if bucket is None:
-                return f"there is no bucket for {shapes[i][axis]} elements"
-            buckets[group] = self._rounded(group, bucket)
+                beyond[group] = f"there is no bucket for {shapes[i][axis]} elements"
+            else:
+                buckets[group] = self._rounded(group, bucket)
         if 0 in sizes.values():
             return "an axis has no elements"
-        return sizes, buckets
+        if len(beyond) == len(sizes):
+            return next(iter(beyond.values()))
+        inside = [group for group in sizes if group not in beyond]  # the others keep the sizes that they have
+        return {group: sizes[group] for group in inside}, {group: buckets[group] for group in inside}
 
     def _rounded(self, group: int, bucket: int) -> int:
         """Returns a bucket that can lie over the devices over which the arrays of a group do."""
@@ -207,7 +212,7 @@ class Family:
         """Returns shapes with other sizes of the groups."""
         changed = [list(shape) for shape in shapes]
         for (i, axis), group in self._groups.items():
-            changed[i][axis] = sizes[group]
+            changed[i][axis] = sizes.get(group, changed[i][axis])
         return tuple(map(tuple, changed))
 
     def fit(
@@ -288,7 +293,7 @@ class Family:
             large = here if at_bucket == shapes else _at(trace, at_bucket)
         except Exception as error:  # what the function does not allow at the bucket
             return f"at the bucket {_shown(buckets)} it raises {type(error).__name__}: {_first_line(error)}"
-        moving = tuple(sorted({i for i, _ in self._groups}))
+        moving = tuple(sorted({i for (i, _), group in self._groups.items() if group in buckets}))
         why = f"the bucket {_shown(buckets)} is too small"
         found: tuple[Made, Fit | str] | None = None
         refused: set[str] = set()

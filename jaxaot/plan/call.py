@@ -1,8 +1,8 @@
 """The call plan: what a traced function takes, and how a later call finds it again.
 
 Graph inputs are, in order: one for each distinct storage, one for each further history that gradients flow
-to, one for each array or number argument, one for each number that is computed, and the seeds and offsets of
-generators last.
+to, one for each array or number argument, one for each tensor that is passed as its values, one for each number that is
+computed, and the seeds and offsets of generators last.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class TensorInput:
       is_argument: Whether it was passed, rather than reached through a closure, a global or an object.
       lineage: What it is a view of; None where that does not matter.
       hooks: Numbers of the hooks on its gradient; None where no gradient was added to `.grad`.
-      is_part: Whether it shows a part of a storage that is not passed, but its values: where in it is no matter.
+      is_value: Whether its values are passed, and not its storage: where in that, and with which gaps, is no matter.
+      has_strides: Whether its strides matter nevertheless, as the function asks for them.
     """
 
     path: Path
@@ -68,7 +69,8 @@ class TensorInput:
     is_argument: bool
     lineage: Lineage | None = None
     hooks: tuple[int, ...] | None = None
-    is_part: bool = False
+    is_value: bool = False
+    has_strides: bool = False
 
     @property
     def name(self) -> str:
@@ -113,21 +115,19 @@ class GhostInput:
 
 @immutable
 class ValueInput:
-    """An array or a number that was passed, or a tensor of which only the values are.
+    """An array or a number that was passed.
 
     Attributes:
       leaf: Which leaf of the arguments.
       shape: Of the array.
       dtype: As JAX sees it.
       number_type: Python type of a number; None for an array.
-      is_part: Whether it is the values of a tensor that shows a part of its storage.
     """
 
     leaf: int
     shape: Shape
     dtype: Any
     number_type: Any
-    is_part: bool = False
 
 
 @immutable
@@ -140,6 +140,7 @@ class CallPlan:
       ghosts: Further histories.
       values: Arrays and numbers passed.
       numbers: The numbers that are computed at each call.
+      parts: The tensors that are passed as their values.
       n_leaves: Number of leaves of the arguments.
       statics: The arguments that the program was specialised on.
       repeats: `(leaf, tensor)` where an argument is a tensor that another path leads to.
@@ -161,3 +162,4 @@ class CallPlan:
     grad_enabled: bool
     autocast: Any
     numbers: NumberPlan = dataclasses.field(default_factory=NumberPlan)
+    parts: tuple[int, ...] = ()

@@ -256,7 +256,7 @@ def _leaves(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
             yield Difference(Kind.STATIC, about, text)
     values = {value.leaf: value for value in earlier.call.values}
     for value in later.call.values:
-        other = None if value.is_part else values.get(value.leaf)
+        other = values.get(value.leaf)
         if other is None or before[value.leaf] != after[value.leaf]:
             continue
         about = f"argument `{names[value.leaf]}`"
@@ -281,8 +281,6 @@ def _leaf_kinds(key: CallKey) -> list[str]:
     objects = {place_name(path, key.parameters) for path in typed}
     kinds = ["an object" if name in objects else "a tensor" for name in _leaf_names(key)]
     for value in key.call.values:
-        if value.is_part:
-            continue
         kinds[value.leaf] = "an array" if value.number_type is None else _NUMBERS[value.number_type]
     for static in key.call.statics:
         kinds[static.leaf] = "a static value"
@@ -316,8 +314,8 @@ def _tensors(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
         if one.is_conj != other.is_conj:
             text = f"{name} {'shows' if other.is_conj else 'no longer shows'} the conjugates of its memory"
             yield Difference(Kind.LAYOUT, name, text)
-        if before.is_part != after.is_part:
-            text = f"{name} {'shows a part' if after.is_part else 'shows all'} of its memory"
+        if before.is_value != after.is_value:
+            text = f"{name} is passed {'as its values, without' if after.is_value else 'with'} the memory that it shows"
             yield Difference(Kind.STORAGE, name, text)
         elif before.offset != after.offset:
             text = f"{name} begins at element {after.offset} of its memory instead of {before.offset}"

@@ -1,7 +1,8 @@
 """The order of a graph's inputs: what stays from call to call first, seeds and offsets last.
 
 Cells and arrays that a function reaches come first, then storages, those of tensors that are not passed before those of
-arguments. After them come gradients of histories without storage, arrays and numbers that are passed, and randomness.
+arguments. After them come gradients of histories without storage, arrays and numbers that are passed, tensors that are
+passed as their values, and randomness.
 The plans say where storages, cells and arrays are; the others have the places between, in their order.
 """
 
@@ -25,7 +26,7 @@ def in_order(
       places: The cells and arrays that it reaches.
       of_storages: What is said of the storages that are inputs.
       of_places: What is said of `places.graph_inputs`.
-      of_others: What is said of the others: ghosts, values, numbers, seeds and offsets.
+      of_others: What is said of the others: ghosts, values, parts, numbers, seeds and offsets.
     """
     said = dict(zip(_positions(call, places), [*of_storages, *of_places], strict=True))
     others = zip(_free(said), of_others, strict=False)
@@ -42,9 +43,14 @@ def positions_of_values(call: CallPlan, places: PlacePlan) -> list[int]:
     return _others(call, places, len(call.ghosts), len(call.values))
 
 
+def positions_of_parts(call: CallPlan, places: PlacePlan) -> list[int]:
+    """Returns where the values of tensors are whose storages are not passed."""
+    return _others(call, places, len(call.ghosts) + len(call.values), len(call.parts))
+
+
 def positions_of_numbers(call: CallPlan, places: PlacePlan) -> list[int]:
     """Returns where the numbers of Python are that change from call to call."""
-    return _others(call, places, len(call.ghosts) + len(call.values), len(call.numbers.inputs))
+    return _others(call, places, len(call.ghosts) + len(call.values) + len(call.parts), len(call.numbers.inputs))
 
 
 def _others(call: CallPlan, places: PlacePlan, first: int, n: int) -> list[int]:

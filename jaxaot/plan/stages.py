@@ -190,6 +190,7 @@ class Traced(_Stage):
         of_places = [name for name, _ in self.places.graph_inputs]
         names = [f"{call.tensors[g.tensor].name} (gradient)" for g in call.ghosts]
         names += [f"argument {v.leaf}" for v in call.values]
+        names += [call.tensors[i].name for i in call.parts]
         names += [call.numbers.text(number.step) for number in call.numbers.inputs]
         for i in range(sum(use.is_input for use in self.rng.generators)):
             names += [f"seed {i}", f"offset {i}"]

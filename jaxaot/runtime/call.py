@@ -41,7 +41,7 @@ from jaxaot.plan.alias import (
     TensorSpec,
 )
 from jaxaot.plan.guards import HasType
-from jaxaot.plan.inputs import in_order
+from jaxaot.plan.inputs import in_order, positions_of_parts
 from jaxaot.plan.saved import FromOutput
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import BuiltObject, CellWrite, ComputedValue, OutsideObject, path_of
@@ -50,7 +50,7 @@ from jaxaot.runtime.guards import generator_name, write_guards
 from jaxaot.runtime.links import GraphValue
 from jaxaot.runtime.places import PlaceWriter
 from jaxaot.runtime.program import Program, empty_inputs
-from jaxaot.runtime.room import may_be_padded
+from jaxaot.runtime.room import copied, may_be_padded
 from jaxaot.runtime.source import SOURCE_NAME, Source
 from jaxaot.runtime.store import SCOPE, Change, write_changes, write_store
 from jaxaot.runtime.tape_writer import TapeWriter, freed_storages
@@ -132,6 +132,7 @@ class _Writer:
             "forward": program.forward, "FORWARD": program.entry, "DONATED": program.entry_donated,
             "backward": program.backward, "is_outermost": is_outermost, **SCOPE,
             "OUT_TREE": self.traced.result_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
+            "copied": copied,
             "WRITING": writing, "TRACING": TRACING, "ref": weakref.ref, "counter_of": counter_of,
             "Held": Held, "hold": hold, "put_back": put_back, "take": take,
             "WriteCounter": WriteCounter, "Refilled": Refilled, "DRAWING": DRAWING, "is_any_held": _is_any_held,
@@ -357,10 +358,13 @@ class _Writer:
         of_storages = [f"{source.storage(i)}.array" for i, s in enumerate(call.storages) if s.graph_input is not None]
         of_places = [self.places.expressions[i] for i in sorted(self.places.expressions)]
         others = ["None" if ghost.is_empty else f"{source.storage(ghost.storage)}.array" for ghost in call.ghosts]
-        for value in call.values:
-            if value.is_part:  # read before anything else is done, as that runs Python
-                source.add(f"v{value.leaf} = leaves[{value.leaf}].jax()")
-        others += [f"{'v' + str(value.leaf) if value.is_part else f'leaves[{value.leaf}]'}" for value in call.values]
+        others += [f"leaves[{value.leaf}]" for value in call.values]
+        room = self.program.room
+        padded = () if room is None else [i for i, _ in room.fit.pads]
+        for number, position in zip(call.parts, positions_of_parts(call, self.traced.places), strict=True):
+            tensor = source.tensor(number)  # read before anything else is done, as that runs Python
+            source.add(f"v{number} = {f'copied({tensor})' if position in padded else f'{tensor}.jax()'}")
+        others += [f"v{number}" for number in call.parts]
         others += [f"z{number.step}" for number in call.numbers.inputs]
         draws = []
         for i, use in enumerate(self.traced.rng.generators):
@@ -369,7 +373,6 @@ class _Writer:
             if use.is_input:
                 others += [f"{generator}._words", f"o{i}"]
         names: list[str] = in_order(call, self.traced.places, of_storages, of_places, others)
-        room = self.program.room
         names += [source.constant(value) for value in (() if room is None else room.fit.given)]
         # the backward holds some of them as they are now
         self.kept_inputs: list[str] = []

@@ -413,7 +413,8 @@ class CompiledFunction(Generic[P, R]):
         if sizes is None:
             raise UsageError("`warm_up` compiles the programs of all buckets, and there are none: see `dynamic`.")
         with self._building, collector.waits():
-            call = sizes.steps.begin(self.fn, *read_iterators(args, kwargs))
+            given = read_iterators(args, kwargs)
+            call = sizes.begin(lambda: sizes.steps.begin(self.fn, *given, by_value=sizes.by_value))
             rooms = sizes.all_rooms(call)
             if len(rooms) > self.max_programs:
                 for room in rooms:

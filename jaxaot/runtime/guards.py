@@ -39,8 +39,7 @@ def write_guards(source: Source, traced: Traced, places: PlaceWriter) -> None:
     _tensors(source, call)
     _sharing(source, call)
     written = {write.storage for write in traced.alias.writes}  # a part is read as it was before the call
-    parts = [i for i, t in enumerate(call.tensors) if t.is_part]
-    source.miss_if(*(f"s{i} is {source.storage(k)}" for i in parts for k in sorted(written)))
+    source.miss_if(*(f"s{i} is {source.storage(k)}" for i in call.parts for k in sorted(written)))
     for number, t in enumerate(call.tensors):
         source.miss_if(*_lineage(source, number, t))
     for guard in (*call.grads, *call.python):
@@ -120,8 +119,6 @@ def _leaves(source: Source, text: str, tree: Any, is_ordered: bool) -> list[str]
 
 
 def _value(source: Source, value: ValueInput) -> None:
-    if value.is_part:  # a tensor, which has guards of its own
-        return
     name = f"leaves[{value.leaf}]"
     if value.number_type is not None:
         source.miss_if(f"type({name}) is not {value.number_type.__name__}")
@@ -177,6 +174,8 @@ def _tensors(source: Source, call: CallPlan) -> None:
         source.add(f"t{i} = {source.step(t.path)}; s{i} = t{i}._storage; h{i} = t{i}._history")
         layout = source.constant(t.layout)
         tests = [f"t{i}._layout is not {layout}"]
+        if t.is_value and not t.has_strides:
+            tests = [f"{tests[0]} and t{i}._layout.tight is not {layout}"]
         if t.storage >= 0:
             held = storages[t.storage]
             if held.tensor == i:
@@ -185,7 +184,7 @@ def _tensors(source: Source, call: CallPlan) -> None:
                 )
             else:
                 tests.append(f"s{i} is not s{held.tensor}")
-        if not t.is_part and (t.storage < 0 or t.layout is not storages[t.storage].layout):
+        if not t.is_value and (t.storage < 0 or t.layout is not storages[t.storage].layout):
             tests.append(f"t{i}._offset != {t.offset}")
         if not t.requires_grad:
             tests.append(f"h{i} is not None and h{i}.requires_grad")
@@ -212,7 +211,7 @@ def _sharing(source: Source, call: CallPlan) -> None:
         source.miss_if(f"leaves[{leaf}] is not {source.tensor(tensor)}")
     on_storage: dict[Any, list[int]] = {}
     for i, t in enumerate(call.tensors):
-        on_storage.setdefault("part" if t.is_part else t.storage, []).append(i)
+        on_storage.setdefault("part" if t.is_value else t.storage, []).append(i)
     alike = (
         (i, j)
         for numbers in on_storage.values()

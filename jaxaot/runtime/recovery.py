@@ -131,7 +131,7 @@ def _refuse(call: CallPlan, arrays: Any, args: Any, kwargs: Any, parameters: Seq
         name = leaf_name(paths[value.leaf][0], parameters)
         if isinstance(leaves[value.leaf], jax.ShapeDtypeStruct):
             abstract.append(name)
-        elif is_deleted(leaves[value.leaf]._storage.array if value.is_part else leaves[value.leaf]):
+        elif is_deleted(leaves[value.leaf]):
             deleted.append(name)
     if abstract:
         raise SignatureMismatchError(
@@ -154,8 +154,8 @@ def _listed(names: Sequence[str]) -> str:
 def _storages(call: CallPlan, fn: Any, args: Any, kwargs: Any) -> Iterator[tuple[Path, Any]]:
     """Yields the storages that a call reaches, each with the path of a tensor that shows it."""
     roots = [((("root", "args"),), args), ((("root", "kwargs"),), kwargs), ((("root", "fn"),), fn)]
-    for held in call.storages:
-        path = call.tensors[held.tensor].path
+    for number in (*(held.tensor for held in call.storages), *call.parts):
+        path = call.tensors[number].path
         try:
             yield path, follow(roots, path)._storage
         except (AttributeError, LookupError, TypeError, ValueError):  # another call fits no more

@@ -35,6 +35,19 @@ from jaxaot.tape.modes import state
 from jaxaot.tape.saved_hooks import HookPair
 from jaxaot.views.layout import contiguous
 
+
+def copied(tensor: Tensor) -> Any:
+    """Returns the values of a tensor that are about to be padded; on the host, so that nothing is compiled for them."""
+    storage, layout = tensor._storage, tensor._layout
+    array, held = storage.settled(), storage.layout
+    is_plain = layout.dtype == held.dtype and not (layout.is_conj or held.origin or getattr(array, "committed", True))
+    if not is_plain or held.reach != held.numel:
+        return tensor.jax()
+    memory = np.asarray(array).transpose(held.memory_order).reshape(-1)[tensor._offset :]
+    strides = [stride * memory.itemsize for stride in layout.stride]
+    return jnp.asarray(np.lib.stride_tricks.as_strided(memory, layout.size, strides).copy())
+
+
 Axes: TypeAlias = tuple[Extent, ...]
 
 

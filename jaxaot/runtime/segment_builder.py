@@ -26,7 +26,8 @@ from jaxaot.runtime.links import Walk
 from jaxaot.runtime.program import Program
 from jaxaot.runtime.room import Room
 from jaxaot.runtime.segmented import ExecutableCache, ask, make_linker, trace_through
-from jaxaot.runtime.sizes import Sizes, TracedCall
+from jaxaot.runtime.sizes import Sizes
+from jaxaot.runtime.traced_call import TracedCall
 from jaxaot.validate.prove import prove_guards
 
 

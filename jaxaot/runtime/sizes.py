@@ -7,7 +7,6 @@ is known of sizes never decides what a call does, but with which arrays.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -29,10 +28,9 @@ from jaxaot.lower.families import CannotRunError, Family, Fit, Graph, Made, Plac
 from jaxaot.lower.sized import read_dims
 from jaxaot.lower.spread import Parts, parts_of, typed_mesh, why_not_padded
 from jaxaot.passes.dce import dce
-from jaxaot.plan.difference import CallKey
-from jaxaot.plan.inputs import positions_of_ghosts, positions_of_values
-from jaxaot.plan.numbers import ReadNumber, is_declared
-from jaxaot.plan.paths import Path, follow
+from jaxaot.plan.call import TensorInput
+from jaxaot.plan.inputs import positions_of_ghosts, positions_of_parts, positions_of_values
+from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.runtime.key import parameter_names
 from jaxaot.runtime.room import (
@@ -48,7 +46,9 @@ from jaxaot.runtime.room import (
     shared_joint,
     without_sizes_packed,
 )
-from jaxaot.views.layout import Layout, contiguous, layout_of
+from jaxaot.runtime.traced_call import TracedCall, called
+from jaxaot.runtime.views import ChangingViews
+from jaxaot.views.layout import Layout, resized
 
 _MOST_IN_VAIN = 3
 """Calls are traced with symbols alone until so many in a row had no room in a bucket."""
@@ -60,9 +60,9 @@ class Steps:
 
     Attributes:
       begin: Takes (fn, args, kwargs) to a traced call; after paths of numbers that change, those that are symbolic at
-        once.
+        once, and paths of tensors that are passed as values.
       trace: Takes (fn, args, kwargs, paths of numbers that change, sizes of tensors, values that Python asks for or
-        None, paths of numbers that are symbolic at once) to a trace.
+        None, paths of numbers that are symbolic at once, paths of tensors that are passed as values) to a trace.
       joint: Takes a trace to its joint graph, before any pass.
       partition: Takes a joint graph at a bucket to its forward and backward, after the passes.
       choose: Takes a joint graph at a bucket, what makes what is run of a forward and backward, and a name to that.
@@ -98,89 +98,6 @@ class _Array:
     within: Any = None
 
 
-@immutable(eq=False)
-class TracedCall:
-    """A call that was traced.
-
-    Attributes:
-      fn: The function.
-      args: Its arguments.
-      kwargs: Its keyword arguments.
-      traced: The trace.
-      make_joint: Takes the trace to its joint graph, before any pass.
-      key: All that the guards look at.
-      numbers: Paths of the numbers that are symbolic in it.
-      at_once: Paths of those for which no plain trace was made.
-    """
-
-    fn: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    traced: Traced
-    make_joint: Callable[[Traced], JointGraph]
-    key: CallKey
-    numbers: Sequence[Path]
-    at_once: Sequence[Path] = ()
-
-    @functools.cached_property
-    def joint(self) -> JointGraph | None:
-        """The joint graph, before any pass; None if no gradient flows."""
-        return self.make_joint(self.traced) if self.traced.needs_backward else None
-
-    @functools.cached_property
-    def declared(self) -> tuple[Path, ...]:
-        """The paths of the symbolic numbers, if their holders say of all that they change; else none.
-
-        None either if the function may tell symbols from numbers: what it then does can depend on the size as well.
-        """
-        if self.traced.call.numbers.asks_for_types:
-            return ()
-        paths = [step.path for step in self.traced.call.numbers.numbers if isinstance(step, ReadNumber)]
-        return tuple(paths) if all(is_declared(path, self._starts) for path in paths) else ()
-
-    @functools.cached_property
-    def shapes(self) -> Shapes:
-        """The shapes of the inputs of the graph, and then the counts that Python asked for, each as a shape."""
-        inputs = (tuple(aval.shape) for aval in self.traced.jaxpr.in_avals)
-        return (*inputs, *((int(self.traced.break_values[i].array),) for i in self.counts))
-
-    @functools.cached_property
-    def counts(self) -> tuple[int, ...]:
-        """Which of the values that Python asked for may be the sizes of something."""
-        values = self.traced.break_values
-        return tuple(i for i, v in enumerate(values) if not v.shape and v.dtype.kind in "iu" and int(v.array) >= 0)
-
-    def known_at(self, shapes: Shapes) -> tuple[np.ndarray, ...] | None:
-        """Returns the values that Python asks for at other sizes; None if it may not ask."""
-        if not self.traced.break_values:
-            return None
-        known = [value.array for value in self.traced.break_values]
-        for i, (count,) in zip(self.counts, shapes[len(self.traced.jaxpr.in_avals) :], strict=True):
-            known[i] = np.asarray(count, known[i].dtype)
-        return tuple(known)
-
-    @functools.cached_property
-    def names(self) -> tuple[str, ...]:
-        """What the user calls the positional arguments; those of a module are those of its `forward`."""
-        return parameter_names(_called(self.fn))
-
-    def found(self, path: Path) -> Any:
-        """Returns what a path leads to."""
-        return follow(self._starts, path)
-
-    @property
-    def _starts(self) -> list[tuple[Path, Any]]:
-        return [((("root", "args"),), self.args), ((("root", "kwargs"),), self.kwargs), _fn(self.fn)]
-
-
-def _called(fn: object) -> Any:
-    return getattr(fn, "forward", fn)
-
-
-def _fn(fn: object) -> tuple[Path, Any]:
-    return (("root", "fn"),), fn
-
-
 class Sizes:
     """The sizes that the calls of one function had.
 
@@ -211,7 +128,8 @@ class Sizes:
         self._buckets = read_buckets(buckets)
         self._given: Mapping[str, Mapping[int, Buckets]] = given or {}
         if dynamic is not None and dynamic is not True:
-            self._given = read_dims(_called(fn), dynamic, self._buckets)
+            self._given = read_dims(called(fn), dynamic, self._buckets)
+        self._views = ChangingViews(given is None)
         self._families: dict[Any, Family] = {}
         self.refused: dict[Shapes, str] = {}
         self.fits: dict[Shapes, Fit] = {}
@@ -238,10 +156,41 @@ class Sizes:
         symbolic = self._symbolic
         if not symbolic or not set(numbers) <= set(symbolic) or self._n_in_vain >= _MOST_IN_VAIN:
             return None
-        call = self.steps.begin(self._fn, args, kwargs, numbers, symbolic)
+        call = self.steps.begin(self._fn, args, kwargs, numbers, symbolic, self.by_value)
         room = self.room(call)
         self._n_in_vain = 0 if room is not None else self._n_in_vain + 1
         return None if room is None else (call, room)
+
+    @property
+    def by_value(self) -> tuple[Path, ...] | None:
+        """The paths of the tensors that are passed as values; None if none ever are."""
+        return self._views.by_value
+
+    def begin(self, trace: Callable[[], TracedCall]) -> TracedCall:
+        """Returns a call, traced so that the views whose sizes change are passed as values.
+
+        Args:
+          trace: Traces it.
+        """
+        call = trace()
+        if self._views.passes_more(call, self._plain(call), self._is_said):
+            call = trace()
+            self._views.keep_passing(call.traced)
+        return call
+
+    def _plain(self, call: TracedCall) -> set[int]:
+        """Returns the numbers of the tensors that have buckets."""
+        return {number for array in self._arrays(call) for number in array.tensors}
+
+    def _is_said(self, tensor: TensorInput, value: Any) -> bool:
+        """Returns whether a size of a tensor changes, as was said or seen."""
+        first = self._views.first(tensor)
+        if any(said is not None for said in marks_of(value).values()):
+            return True
+        if self._given:
+            owner = _owner(parameter_names(called(self._fn)), tensor.path) if tensor.is_argument else ""
+            return owner in self._given
+        return first != tensor.layout.size or (self._is_at_once and tensor.is_argument)
 
     def room(self, call: TracedCall) -> Room | None:
         """Returns how a call runs in the program of a bucket; None if it has a program of its own."""
@@ -332,13 +281,19 @@ class Sizes:
             if why is not None:
                 return why
         if not family.places:
-            is_said = bool(self._given) and not call.traced.break_values
-            return _PARTS if is_said else "no size of it has changed so far"
+            return self._without_buckets(call) or "no size of it has changed so far"
         found = self._fitted(call, arrays, family, call.shapes)
         if isinstance(found, str) and is_tried:  # not all that may change does: from now on, what is seen to
             self._families[self._key(call, arrays)] = family = self._new_family({}, _parts(arrays))
             family.sees(call.shapes)
-        return found if isinstance(found, str) else room_for(found, call.joint)
+        if isinstance(found, str):
+            return "; ".join(filter(None, (found, self._without_buckets(call))))
+        return room_for(found, call.joint)
+
+    def _without_buckets(self, call: TracedCall) -> str:
+        """Returns why tensors of a call have no buckets though a size of them changes; nothing if there are none."""
+        is_asked = not call.traced.break_values
+        return "; ".join(self._views.reasons(call, self._plain(call), self._is_said)) if is_asked else ""
 
     def _fitted(self, call: TracedCall, arrays: Mapping[int, _Array], family: Family, shapes: Shapes) -> Fit | str:
         """Returns how a call, or one like it of other sizes, runs in the program of its bucket; or why it does not."""
@@ -394,7 +349,8 @@ class Sizes:
         sizes = [(call.found(t.path), layouts.get(i)) for i, t in reached]
         args, kwargs = _with_leaves(call, leaves)
         at_once = () if call.at_once else call.declared  # one of the traces that are compared has to be predicted
-        traced = self.steps.trace(call.fn, args, kwargs, call.numbers, sizes, call.known_at(at), at_once)
+        known = call.known_at(at)
+        traced = self.steps.trace(call.fn, args, kwargs, call.numbers, sizes, known, at_once, self.by_value)
         if not traced.is_whole:
             raise CannotRunError("Python asks for other values at the bucket")
         joint = self.steps.joint(traced) if traced.needs_backward else None
@@ -445,9 +401,13 @@ class Sizes:
         return found
 
     def _places(self, call: TracedCall, arrays: Mapping[int, _Array]) -> Iterator[tuple[Place, Buckets]]:
-        """Yields the axes that were said to change."""
+        """Yields the axes that were said to change, and where views are passed as values those that did."""
         for position, array in arrays.items():
             rank = len(call.shapes[position])
+            if array.tensors and call.traced.call.parts and not self._given:
+                first = self._views.first(call.traced.call.tensors[array.tensors[0]])
+                pairs = enumerate(zip(first, call.shapes[position], strict=False))
+                yield from (((position, dim), self._buckets) for dim, (n, m) in pairs if n != m)
             if array.within is not None:  # what is as long as a dim of the argument that changes goes with it
                 yield from self._places_within(call, array)
                 continue
@@ -518,18 +478,13 @@ class Sizes:
                 for position in (storage.graph_input, *again.get(number, ())):
                     yield _Array(position, value, owner, tuple(shown[number]), within=wrapper)
         leaves = call.key.in_tree.flatten_up_to((call.args, call.kwargs)) if plan.values else []
+        for i, number in zip(positions_of_parts(plan, call.traced.places), plan.parts, strict=True):
+            tensor = plan.tensors[number]
+            owner = _owner(call.names, tensor.path) if tensor.is_argument else None
+            yield _Array(i, call.found(tensor.path), owner, (number,))
         for i, value in zip(positions_of_values(plan, call.traced.places), plan.values, strict=True):
-            if value.is_part:
-                number = next(k for k, t in enumerate(plan.tensors) if call.found(t.path) is leaves[value.leaf])
-                yield _Array(i, leaves[value.leaf], names[value.leaf], (number,))
-            elif value.number_type is None and value.shape:
+            if value.number_type is None and value.shape:
                 yield _Array(i, leaves[value.leaf], names[value.leaf], leaf=value.leaf)
-
-
-_PARTS = (
-    "its arguments that change show parts of larger storages and are written, returned or trained: pass clones of "
-    "them; or they are parameters, or of a subclass no inner tensor of which has their shape"
-)
 
 
 def _wrapper_around(call: TracedCall, path: Path) -> Any:
@@ -623,16 +578,3 @@ def _with_leaves(call: TracedCall, leaves: Mapping[int, Any]) -> tuple[tuple[Any
         return call.args, call.kwargs
     given = call.key.in_tree.flatten_up_to((call.args, call.kwargs))
     return pytree.unflatten(call.key.in_tree, [leaves.get(i, leaf) for i, leaf in enumerate(given)])
-
-
-def resized(layout: Layout, size: Sequence[int]) -> Layout:
-    """Returns a layout with other sizes, its dims in the same order of memory, and gaps where there are some."""
-    if layout.is_contiguous:
-        return contiguous(tuple(size), layout.dtype)
-    stride, step, before = [0] * len(size), 1, 1
-    for dim in reversed(layout.memory_order):
-        has_gap = layout.size[dim] > 1 and layout.stride[dim] != before
-        stride[dim] = max(layout.stride[dim], step + 1) if has_gap else step
-        step = stride[dim] * max(size[dim], 1)
-        before = (layout.stride[dim] if has_gap else before) * max(layout.size[dim], 1)
-    return layout_of(size, stride, layout.dtype, layout.is_conj)

@@ -7,6 +7,7 @@ from typing import Any, assert_never
 
 from jaxaot.ops.promotion import is_complex
 from jaxaot.plan.alias import FreedStorage, HistoryOfInput, HistoryOfLeaf, HistoryOfNode, HistorySource
+from jaxaot.plan.inputs import positions_of_parts
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, SavePlan
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.program import Program, empty_inputs
@@ -52,7 +53,7 @@ class TapeWriter:
         for k, graph_input in enumerate(joint.differentiable_inputs):
             tensor = by_input[graph_input]
             is_unused = bool(joint.zero_gradients) and joint.zero_gradients[k] and not self._is_read_empty(tensor)
-            edges.append("None" if is_unused else f"history_edge({source.history(tensor)})")
+            edges.append("None" if is_unused else self._edge(tensor))
             bases.append(self._base(tensor))
         types = [aval.dtype for aval in (*traced.jaxpr.in_avals, *out_avals)]
         has_complex = any(is_complex(dtype) for dtype in types)
@@ -61,6 +62,12 @@ class TapeWriter:
         source.add(f"node = CompiledNode({listed(edges)}, backward, {held}, {avals}, "
                    f"{cut}, {has_complex}, {has_refills}, {source.constant(program.second)}, "
                    f"{source.constant(program.consuming)}, {source.constant(program.apart)})")  # fmt: skip
+
+    def _edge(self, tensor: int) -> str:
+        """Returns the expression of where the gradients of an input go: of a value those of the view that it is."""
+        if self.traced.call.tensors[tensor].is_value:
+            return f"{self.source.tensor(tensor)}._gradient_edge()"
+        return f"history_edge({self.source.history(tensor)})"
 
     def _is_read_empty(self, tensor: int) -> bool:
         """Returns whether a tensor without elements was read: JAX drops it, and its gradient has no elements either."""
@@ -108,9 +115,12 @@ class TapeWriter:
         """Notes how the tensors are whose values the backward needs; those that the call itself writes are not."""
         alias, call = self.traced.alias, self.traced.call
         written, freed = {w.storage for w in alias.writes}, freed_storages(self.traced)
+        parts = dict(zip(positions_of_parts(call, self.traced.places), call.parts, strict=True))
         tensors, results = [], []
         for residual in () if self.plan is None else self.plan.residuals:
             match residual:
+                case FromPrimal(index) if index in parts:
+                    tensors.append(self.source.tensor(parts[index]))
                 case FromPrimal(index):
                     tensors += [
                         self.source.tensor(storage.tensor)
@@ -138,6 +148,8 @@ class TapeWriter:
 
     def _base(self, tensor: int) -> str:
         source, call = self.source, self.traced.call
+        if call.tensors[tensor].is_value:
+            return "None"
         source.scope["base_of"] = _base_of
         storage = call.storages[call.tensors[tensor].storage]
         if not storage.nbytes:  # the gradient arrives as flat memory

@@ -14,7 +14,7 @@ from jaxaot.plan.saved import FromPrimal
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.runtime.double_backward import tape_plan
 from jaxaot.runtime.program import Program, empty_inputs, forward_graph, lower
-from jaxaot.runtime.sizes import TracedCall
+from jaxaot.runtime.traced_call import TracedCall
 from jaxaot.tape.modes import state
 
 

@@ -124,6 +124,10 @@ class _InlineState(TraceState):
         if self.outer is not None:
             self.outer.look_at(storage)
 
+    def look_at_strides(self, storage: Storage) -> None:
+        if self.outer is not None:
+            self.outer.look_at_strides(storage)
+
     def symbol_of(self, storage: Storage) -> Any:
         return storage.array if self.outer is None else self.outer.read(storage, None, False)
 

@@ -26,15 +26,12 @@ from jaxaot.facade.history import History
 from jaxaot.facade.numbers import Numbers, SymbolicNumber
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState, run_traced
-from jaxaot.ir.rewrite import drop_inputs, with_input_order
-from jaxaot.ir.walk import variables
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
 from jaxaot.plan.facts import LoadsValue
 from jaxaot.plan.guards import GradGuard, HasType, IsTensor, PythonGuard, StaticInput
 from jaxaot.plan.paths import Path, follow
-from jaxaot.plan.places import ArrayInput, PlacePlan
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import OutsideObject, WorldWrite
 from jaxaot.tape.modes import state
@@ -59,13 +56,13 @@ from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.generators import generator_plan
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
 from jaxaot.tracer.guards import Reached, find_volatile, python_guards
-from jaxaot.tracer.hoist import hoist
+from jaxaot.tracer.hoist import inputs_of
 from jaxaot.tracer.leaks import check_leaks, check_reached
 from jaxaot.tracer.loads import Facts, Loads
 from jaxaot.tracer.order import in_order, put_in_order
 from jaxaot.tracer.parts import parts_alone, parts_among
 from jaxaot.tracer.paths import find_paths
-from jaxaot.tracer.places import Places, leaf_input
+from jaxaot.tracer.places import Places
 from jaxaot.tracer.predictions import (
     can_be_replaced,
     changing_numbers,
@@ -94,7 +91,8 @@ class _How:
       numbers: Paths of the numbers that are symbolic.
       lists: Paths of the lists that are added to and not read.
       sizes: Tensors that are reached, each with the layout that it is to have in the trace; None for its own.
-      parts: Which arguments show parts of their storages and are passed as values; see `parts.py`.
+      parts: The tensors that are passed as values; see `parts.py`.
+      has_strides: Whether these have their own strides.
     """
 
     is_shared: bool = False
@@ -102,7 +100,8 @@ class _How:
     numbers: tuple[Path, ...] = ()
     lists: tuple[Path, ...] = ()
     sizes: tuple[tuple[Tensor, Layout | None], ...] = ()
-    parts: tuple[int, ...] = ()
+    parts: tuple[Tensor, ...] = ()
+    has_strides: bool = False
 
     def is_static(self, leaf: object) -> bool:
         """Returns whether an argument is part of the program as a whole."""
@@ -125,7 +124,7 @@ def trace_call(
     numbers: Iterable[Path] | None = None,
     sizes: Sequence[tuple[Tensor, Layout | None]] = (),
     symbolic: Sequence[Path] = (),
-    by_value: bool = False,
+    by_value: Sequence[Path] | None = None,
 ) -> Traced:
     """Returns the functional graph of `fn(*args, **kwargs)` and its plans; nothing is changed by it.
 
@@ -141,7 +140,8 @@ def trace_call(
         this one; None for its own. One that gets another layout shows all of its storage.
       symbolic: Paths of numbers that are symbolic at once, without a trace of the numbers themselves: whoever says so
         compares the trace with one of another call that predicted the plain one. If more is symbolic, both are made.
-      by_value: Whether arguments that show parts of their storages are passed as values, if they are read alone.
+      by_value: Paths of tensors that are passed as values if they are read alone, as are arguments that show parts of
+        their storages; None if none are.
 
     Raises:
       UnreachableTensorError: If the function reached a tensor that no path leads to.
@@ -154,7 +154,9 @@ def trace_call(
         if is_static_argument(leaf):
             check_static(leaf)
     with TRACING:
-        how = _How(sizes=tuple(sizes), parts=parts_among(leaves) if by_value and known is None else ())
+        paths = by_value if known is None else None
+        parts = () if paths is None else parts_among(leaves, roots(fn, args, kwargs), paths)
+        how = _How(sizes=tuple(sizes), parts=parts)
         if symbolic and known is None and numbers is not None:
             first = dataclasses.replace(how, numbers=tuple(symbolic))
             at_once = _symbolic_at_once(fn, args, kwargs, leaves, in_tree, first)
@@ -252,14 +254,14 @@ def _trace(
     def staged() -> Any:
         trace.level = trace_level()
         places.open(trace, world)
-        trace.take(how.sizes, {id(leaves[position]) for position in how.parts})
+        trace.take(how.sizes, {*map(id, how.parts)})
+        for tensor in how.parts:
+            trace.pass_part(tensor, how.has_strides)
         given: list[Any] = []
         for position, leaf in enumerate(leaves):
             if isinstance(leaf, Tensor):
                 trace.note(leaf)
                 trace.adopt(leaf._storage)
-                if position in how.parts:
-                    trace.pass_part(leaf, position)
                 given.append(leaf)
             elif is_number_argument(leaf) and not how.has_numbers:
                 dtype = jnp.result_type(leaf)
@@ -321,8 +323,10 @@ def _trace(
                 own, outside = (recipes.tensors, recipes.numbers), places.outside | world.wrappers
                 escapes = collect_escapes(trace, result, outside, *own, world.paths, world.containers())
                 refuse_lasting_hooks(trace, escapes.leaves)
-                if how.parts and (kept := parts_alone(trace, leaves, how.parts, escapes)) != how.parts:
-                    raise _TraceAgain(dataclasses.replace(how, parts=kept))
+                if how.parts:
+                    kept, has_strides = parts_alone(trace, how.parts, escapes), trace.asks_for_strides
+                    if kept != how.parts or has_strides > how.has_strides:
+                        raise _TraceAgain(dataclasses.replace(how, parts=kept, has_strides=has_strides))
             del result
         del call_args, call_kwargs, given
         if trace.is_broken:
@@ -410,11 +414,12 @@ def _finish(
     ghosts = [(k, o) for k, o in lifted if o[0] == "ghost"]
     values = sorted(((k, o) for k, o in lifted if o[0] == "value"), key=lambda item: item[1][1])
     randoms = [k for k, o in lifted if o[0] in ("seed", "offset")]
-    order += [k for k, _ in ghosts] + [k for k, _ in values] + [k for k, o in lifted if o[0] == "number"]
+    parts = sorted((number[id(o[1])], k) for k, o in lifted if o[0] == "part")
+    order += [k for k, _ in (*ghosts, *values)] + [k for _, k in parts] + [k for k, o in lifted if o[0] == "number"]
     # an array that a path leads to becomes an input: as a constant it would be that of the first call for ever
     arrays = [(var, paths[id(array)], array) for var, array in constants if id(array) in paths]
     check_reached([array for _, array in constants if id(array) not in paths])
-    jaxpr, position, place_plan = _graph(trace, closed, order, randoms, arrays, places)
+    jaxpr, position, place_plan = inputs_of(trace, closed, order, randoms, arrays, places)
 
     history_number: dict[int, int] = {}
     counter_number: dict[int, int] = {}
@@ -433,6 +438,7 @@ def _finish(
     for history, storage, ghost in trace.reached.values():
         place = position[of_storage[id(storage)]] if ghost is None else position[ghost]
         reached.append((place, tensor_with(history)))
+    reached += [(position[k], i) for i, k in parts if inputs[i].requires_grad]
     alias, done = unfinished(number, storage_number, tensor_with, tuple(reached))
     shown = {spec.storage for spec in (*alias.made, *(change.spec for change in alias.changes))}
     written = {write.storage for write in alias.writes}
@@ -458,12 +464,12 @@ def _finish(
         before = trace.histories.get(id(history))
         requires = history is not None and (before[1]["requires_grad"] if before else history.requires_grad)
         node = None if history is None else (before[1]["node"] if before else history.node)
-        is_part = id(was["_storage"]) in trace.parts
+        is_value = id(was["_storage"]) in trace.parts
         return TensorInput(
             path=paths[id(tensor)],
             storage=storage_number.get(id(was["_storage"]), -1),
-            layout=was["_layout"].plain,
-            offset=0 if is_part else was["_offset"],
+            layout=was["_layout"].tight if is_value and not how.has_strides else was["_layout"].plain,
+            offset=0 if is_value else was["_offset"],
             requires_grad=requires,
             is_leaf=not requires or (node is None and not was["_chain"]),
             history=None if history is None else history_number.setdefault(id(history), len(history_number)),
@@ -473,7 +479,8 @@ def _finish(
             is_argument=paths[id(tensor)][0][1] != "fn" and len(paths[id(tensor)]) > 1,
             lineage=lineage(was, storage_number.get(id(was["_storage"]), -1), requires),
             hooks=trace.hook_reads.get(id(tensor)),
-            is_part=is_part,
+            is_value=is_value,
+            has_strides=is_value and how.has_strides,
         )
 
     storages = tuple(
@@ -508,7 +515,8 @@ def _finish(
             GhostInput(storage_number[id(s)], tensor_with(history), trace.storages[id(s)][1]["array"] is None)
             for _, (_, history, s) in ghosts
         ),
-        values=tuple(ValueInput(o[1], *value_type(leaves[o[1]]), isinstance(leaves[o[1]], Tensor)) for _, o in values),
+        values=tuple(ValueInput(o[1], *value_type(leaves[o[1]])) for _, o in values),
+        parts=tuple(i for i, _ in parts),
         n_leaves=len(leaves),
         statics=tuple(
             StaticInput(i, HasType(type(leaf))) if of_leaves[i] in how.numbers else static_input(i, leaf)
@@ -530,6 +538,7 @@ def _finish(
     is_abstract = any(was["layout"].is_abstract for _, was in trace.storages.values())
     lain: list[Any] = [None] * len(jaxpr.in_avals)
     given = [(s.graph_input, trace.storages[i][1]["array"]) for s, i in zip(storages, storage_ids, strict=True)]
+    given += [(position[k], trace.storages[id(inputs[i]._storage)][1]["array"]) for i, k in parts]
     for place, array in (*given, *((position[k], leaves[o[1]]) for k, o in values)):
         if place is not None:
             lain[place] = placement_of(array)
@@ -551,43 +560,6 @@ def _break_values(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tu
         BreakValue(output, value.shape, value.dtype, value.tobytes(), line)
         for output, value, line in zip(escapes.break_values, known, lines, strict=False)
     )
-
-
-def _graph(
-    trace: TraceState, closed: ClosedJaxpr, order: list[int], randoms: list[int], arrays: list[tuple[Any, Path, Any]],
-    places: Places,
-) -> tuple[Any, dict[int, int], PlacePlan]:  # fmt: skip
-    """Returns the graph, the position of each lifted symbol among its inputs, and what it takes from places.
-
-    Args:
-      trace: The trace.
-      closed: The staged graph.
-      order: Symbols that become inputs, used or not.
-      randoms: Symbols that become the last inputs.
-      arrays: Constants to which a path leads: variable, path, array. Those that are used become inputs.
-      places: Cells and objects. Of their arrays, too, those that are used become inputs.
-    """
-    of_places = [k for k, o in enumerate(trace.lifted) if o[0] in ("cell", "slot")]
-    jaxpr = hoist(closed, len(trace.lifted), [*order, *of_places], [var for var, _, _ in arrays], randoms)
-    used = {var for eqn in jaxpr.jaxpr.eqns for var in variables(eqn.invars)} | set(variables(jaxpr.jaxpr.outvars))
-    optional = range(len(order), len(jaxpr.jaxpr.invars) - len(randoms))
-    unused = [i for i in optional if jaxpr.jaxpr.invars[i] not in used]
-    kept = [i for i in optional if i not in set(unused)]
-    place_of = {i: n for n, i in enumerate(kept)}  # what stays from call to call comes first
-    jaxpr = drop_inputs(jaxpr, unused)
-    n, n_kept = len(order), len(kept)
-    jaxpr = with_input_order(jaxpr, [*range(n, n + n_kept), *range(n), *range(n + n_kept, len(jaxpr.jaxpr.invars))])
-    position = {k: n_kept + i for i, k in enumerate(order)}
-    position |= {k: len(jaxpr.jaxpr.invars) - len(randoms) + i for i, k in enumerate(randoms)}
-    at = {}
-    for i, k in enumerate(of_places):
-        if len(order) + i in place_of:
-            position[k] = at[trace.lifted[k]] = place_of[len(order) + i]
-    inputs = [ArrayInput(path, leaf) for path, leaf in places.slot_inputs(at)]
-    for i, (_, path, array) in enumerate(arrays, len(order) + len(of_places)):
-        if i in place_of:
-            inputs.append(ArrayInput(path, dataclasses.replace(leaf_input(array), graph_input=place_of[i])))
-    return jaxpr, position, PlacePlan(cells=places.cell_inputs(at), arrays=tuple(inputs))
 
 
 def _without_arguments(alias: AliasPlan, starts: Sequence[tuple[Path, Any]], leaves: Sequence[Any]) -> AliasPlan:

@@ -1,8 +1,9 @@
 """Views within a part of memory, of which the values alone are there: where they lie in these.
 
 The values of a part fill memory of their own, without the gaps that the part leaves, in the same order of dims. A place
-of the part is told by its *digits*, one for each dim. Dims that follow each other without a gap count as one, so that a
-view may run over both.
+of the part is told by *digits*, one for each dim. Dims that follow each other without a gap count as one, so that a
+view may run over both. Where dims overlap, a place has several such digits, and any of them do: the values are the
+same.
 """
 
 from __future__ import annotations
@@ -29,16 +30,14 @@ class _Dim:
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def dims_of_part(part: Layout) -> tuple[_Dim, ...] | None:
-    """Returns the dims of a part, the slowest first; None if its places have no digits, as they overlap or cross."""
+def _dims_of_part(part: Layout) -> tuple[_Dim, ...]:
+    """Returns the dims of a part, the slowest first, without those that are expanded."""
     dense, found = part.dense, list[_Dim]()
     for d in reversed(part.memory_order):
         size, stride = part.size[d], part.stride[d]
-        if size == 1:
+        if size == 1 or not stride:
             continue
         last = found[-1] if found else None
-        if stride < (1 if last is None else last.size * last.stride):
-            return None
         if last is not None and stride == last.size * last.stride and dense.stride[d] == last.size * last.dense:
             found[-1] = _Dim(last.size * size, last.stride, last.dense)
         else:
@@ -66,8 +65,8 @@ def within(part: Layout, view: Layout, distance: int) -> tuple[Layout, int] | No
       view: What the view shows of the same storage; if it has elements, of the same dtype.
       distance: By how many memory elements the view begins after the part.
     """
-    dims = dims_of_part(part)
-    if dims is None or distance < 0 or view.dtype != part.dtype or part.is_conj or not view.numel:
+    dims = _dims_of_part(part)
+    if distance < 0 or view.dtype != part.dtype or part.is_conj or not view.numel:
         return None
     last = _digits(dims, distance)
     if last is None:

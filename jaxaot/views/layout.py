@@ -162,6 +162,17 @@ class Layout:
         return tuple(sorted(range(len(self.size)), key=lambda d: (-self.stride[d], -self.size[d], d)))
 
     @functools.cached_property
+    def tight(self) -> Layout:
+        """These dims in the same order of memory, with gaps as small as can be; itself where dims overlap."""
+        reach = 1
+        for dim in reversed(self.memory_order):
+            if self.size[dim] > 1 and self.stride[dim]:
+                if self.stride[dim] < reach:
+                    return self
+                reach = self.size[dim] * self.stride[dim]
+        return resized(self, self.size)
+
+    @functools.cached_property
     def reach(self) -> int:
         """How many memory elements, from its first on, the layout reaches over."""
         if self.numel == 0:
@@ -233,6 +244,25 @@ def channels_last(size: Shape, dtype: np.dtype) -> Layout:
     n, c, *space = size
     n_stride, *space_stride, c_stride = contiguous_stride((n, *space, c))
     return layout_of(size, (n_stride, c_stride, *space_stride), dtype)
+
+
+def resized(layout: Layout, size: Sequence[int]) -> Layout:
+    """Returns a layout with other sizes, its dims in the same order of memory.
+
+    Gaps stay, as small as can be, and where dims overlap they still do.
+    """
+    if layout.is_contiguous:
+        return layout_of(size, contiguous_stride(size), layout.dtype, layout.is_conj)
+    stride, step, before = [0] * len(size), 1, 1
+    for dim in reversed(layout.memory_order):
+        if layout.stride[dim] < before and layout.size[dim] > 1:
+            stride[dim] = layout.stride[dim]
+            continue
+        has_gap = layout.size[dim] > 1 and layout.stride[dim] != before
+        stride[dim] = step + 1 if has_gap else step
+        step = stride[dim] * max(size[dim], 1)
+        before = (layout.stride[dim] if has_gap else before) * max(layout.size[dim], 1)
+    return layout_of(size, stride, layout.dtype, layout.is_conj)
 
 
 def broadcast_size(sizes: Sequence[Shape]) -> Shape | None:

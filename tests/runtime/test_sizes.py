@@ -16,6 +16,7 @@ from jaxaot.errors import CheckError, DimError, RecompileWarning, TensorTypeErro
 from jaxaot.runtime.double_backward import DoubleBackward
 from jaxaot.runtime.recompiles import MAX_FOR_ONE_REASON
 from jaxaot.tracer import trace as tracing
+from tests.cases import each
 from tests.laws.test_random_sizes import make_program
 from tests.runtime.sized import Both, garbage, nans, rows, same
 
@@ -604,6 +605,80 @@ def test_transformations_of_jax_see_the_exact_program():
         fn(ja.from_jax(x))
         same(jax.grad(pure)(x), 2 * x, atol=1e-4)
         same(jax.jit(pure)(x), fn(ja.from_jax(x)))
+
+
+# views
+
+
+VIEWS = {
+    "x[None]": lambda n: ja.tensor(rows(n, 4))[None],
+    "reshape": lambda n: ja.tensor(rows(n * 4)).reshape(n, 4),
+    "t": lambda n: ja.tensor(rows(4, n)).t(),
+    "permute": lambda n: ja.tensor(rows(n, 2, 4)).permute(1, 0, 2),
+    "expand": lambda n: ja.tensor(rows(n, 1)).expand(n, 4),
+    "windows": lambda n: ja.tensor(rows(n + 3)).as_strided((n, 4), (1, 1)),
+    "the last": lambda n: ja.tensor(rows(4, n))[:, -9:].t(),
+    "joined": lambda n: ja.cat([ja.tensor(rows(4, n - 1)), ja.tensor(rows(4, 1))], 1).t(),
+    "trained": lambda n: ja.tensor(rows(4, n), requires_grad=True).t(),
+    "a trained leaf": lambda n: ja.tensor(rows(4, n)).t().detach().requires_grad_(),
+}
+
+
+@each("make", VIEWS.values(), ids=VIEWS)
+def test_views_have_buckets_once_their_sizes_change(make, nans):
+    both = Both(lambda x: (x * x).mean(-2))
+    for n in (5, 7, 8, 9):  # at the border of a bucket, and beyond
+        both(lambda n=n: (make(n),))
+    assert both.compiled.n_programs <= 3, explained(both.compiled)
+
+
+def test_views_that_are_kept_elsewhere_or_beside_their_base_have_buckets(nans):
+    held = {}
+    both = Both(lambda x: (x["a"][0] @ held["y"]).softmax(0).sum(-1) + (held["y"] * x["base"]).sum())
+    for n in (5, 7, 8, 6):
+        base = ja.tensor(rows(4, n))
+        held["y"] = ja.tensor(rows(n, 4)).t()
+        both(lambda base=base: ({"a": [base.t()], "base": base},))
+    assert both.compiled.n_programs == 2, explained(both.compiled)
+
+
+def test_an_expanded_leaf_has_a_gradient_for_each_element():
+    both = Both(lambda x: (x[1:] * ja.arange(4.0)).sum())
+    both(lambda: (ja.tensor(rows(3, 1)).expand(3, 4).detach().requires_grad_(),))
+
+
+def test_why_a_view_that_is_written_or_returned_has_no_buckets():
+    for fn, why in ((lambda x: x.mul_(2), "that is written"), (lambda x: x[1:], "that is returned")):
+        compiled = ja.compile(fn)
+        for n in (5, 6):
+            x = ja.tensor(rows(4, n))
+            found = compiled(x.t())
+            assert found._base is x
+        assert f"argument `x` changes its size, and is a view {why}" in explained(compiled)
+
+
+def test_what_was_said_of_one_argument_leaves_others_their_buckets():
+    compiled = ja.compile(lambda x, y: x.sum() + y.cumsum(0).sum())
+    for n in (9, 10, 11, 12):
+        x = ja.ones(3 if n % 2 else 40, 2)  # inside and beyond what was said
+        ja.mark_dynamic(x, 0, min=2, max=32)
+        same(compiled(x, ja.ones(n)), x.sum() + ja.ones(n).cumsum(0).sum())
+    assert compiled.n_programs <= 4, explained(compiled)
+
+
+@pytest.mark.parametrize("n_tokens", [12, pytest.param(200, marks=pytest.mark.slow)])
+def test_generating_makes_few_programs(n_tokens):
+    table, w = ja.tensor(rows(7, 4)), ja.tensor(rows(4, 7))
+    compiled = ja.compile(scores := lambda ids: table[ids].cumsum(1).tanh() @ w)
+
+    def generated(fn):
+        ids = ja.zeros(1, 1, dtype=ja.int64)
+        for _ in range(n_tokens):
+            ids = ja.cat((ids, fn(ids[:, -9:])[:, -1].argmax(-1, keepdim=True)), dim=1)
+        return ids.tolist()
+
+    assert generated(compiled) == generated(scores)
+    assert compiled.n_programs <= 8 and compiled.cache_info().misses <= 12, explained(compiled)
 
 
 # programs

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxaot.views.inside import dims_of_part, within
+from jaxaot.views.inside import within
 from jaxaot.views.layout import contiguous, layout_of
 from jaxaot.views.window import window_in_graph
 from tests.seeds import seeds
@@ -64,4 +64,12 @@ def test_what_is_not_within_a_part():
     assert within(part, layout_of((3, 4), (6, 1), I32), 6) is None  # beyond the end
     assert within(part, contiguous((2,), np.dtype(np.float64)), 0) is None
     assert within(contiguous((3, 4), I32), contiguous((12,), I32), 0) is not None  # without a gap, dims are one
-    assert dims_of_part(layout_of((3, 3), (1, 1), I32)) is None
+    assert (
+        within(layout_of((3, 3), (1, 1), I32), layout_of((3,), (1,), I32), 1) is None
+    )  # dims overlap, none goes so far
+
+
+def test_places_of_expanded_and_overlapping_parts_have_any_of_their_digits():
+    part = layout_of((3, 5, 2), (2, 0, 1), I32)
+    assert within(part, layout_of((5, 2), (0, 1), I32), 2) == (layout_of((5, 2), (0, 1), I32), part.dense.stride[0])
+    assert within(layout_of((3, 3), (1, 1), I32), layout_of((2,), (1,), I32), 0) is not None

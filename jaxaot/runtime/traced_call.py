@@ -1,0 +1,101 @@
+"""A call that was traced, and is about to be carried out."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxaot._immutable import immutable
+from jaxaot.lower.families import Shapes
+from jaxaot.plan.difference import CallKey
+from jaxaot.plan.numbers import ReadNumber, is_declared
+from jaxaot.plan.paths import Path, follow
+from jaxaot.plan.stages import JointGraph, Traced
+from jaxaot.runtime.key import parameter_names
+
+
+@immutable(eq=False)
+class TracedCall:
+    """A call that was traced.
+
+    Attributes:
+      fn: The function.
+      args: Its arguments.
+      kwargs: Its keyword arguments.
+      traced: The trace.
+      make_joint: Takes the trace to its joint graph, before any pass.
+      key: All that the guards look at.
+      numbers: Paths of the numbers that are symbolic in it.
+      at_once: Paths of those for which no plain trace was made.
+    """
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    traced: Traced
+    make_joint: Callable[[Traced], JointGraph]
+    key: CallKey
+    numbers: Sequence[Path]
+    at_once: Sequence[Path] = ()
+
+    @functools.cached_property
+    def joint(self) -> JointGraph | None:
+        """The joint graph, before any pass; None if no gradient flows."""
+        return self.make_joint(self.traced) if self.traced.needs_backward else None
+
+    @functools.cached_property
+    def declared(self) -> tuple[Path, ...]:
+        """The paths of the symbolic numbers, if their holders say of all that they change; else none.
+
+        None either if the function may tell symbols from numbers: what it then does can depend on the size as well.
+        """
+        if self.traced.call.numbers.asks_for_types:
+            return ()
+        paths = [step.path for step in self.traced.call.numbers.numbers if isinstance(step, ReadNumber)]
+        return tuple(paths) if all(is_declared(path, self._starts) for path in paths) else ()
+
+    @functools.cached_property
+    def shapes(self) -> Shapes:
+        """The shapes of the inputs of the graph, and then the counts that Python asked for, each as a shape."""
+        inputs = (tuple(aval.shape) for aval in self.traced.jaxpr.in_avals)
+        return (*inputs, *((int(self.traced.break_values[i].array),) for i in self.counts))
+
+    @functools.cached_property
+    def counts(self) -> tuple[int, ...]:
+        """Which of the values that Python asked for may be the sizes of something."""
+        values = self.traced.break_values
+        return tuple(i for i, v in enumerate(values) if not v.shape and v.dtype.kind in "iu" and int(v.array) >= 0)
+
+    def known_at(self, shapes: Shapes) -> tuple[np.ndarray, ...] | None:
+        """Returns the values that Python asks for at other sizes; None if it may not ask."""
+        if not self.traced.break_values:
+            return None
+        known = [value.array for value in self.traced.break_values]
+        for i, (count,) in zip(self.counts, shapes[len(self.traced.jaxpr.in_avals) :], strict=True):
+            known[i] = np.asarray(count, known[i].dtype)
+        return tuple(known)
+
+    @functools.cached_property
+    def names(self) -> tuple[str, ...]:
+        """What the user calls the positional arguments; those of a module are those of its `forward`."""
+        return parameter_names(called(self.fn))
+
+    def found(self, path: Path) -> Any:
+        """Returns what a path leads to."""
+        return follow(self._starts, path)
+
+    @property
+    def _starts(self) -> list[tuple[Path, Any]]:
+        return [((("root", "args"),), self.args), ((("root", "kwargs"),), self.kwargs), _fn(self.fn)]
+
+
+def called(fn: object) -> Any:
+    """Returns the function whose parameters are those of a call."""
+    return getattr(fn, "forward", fn)
+
+
+def _fn(fn: object) -> tuple[Path, Any]:
+    return (("root", "fn"),), fn
