@@ -37,6 +37,7 @@ def _is_part(tensor: Tensor) -> bool:
     array = storage.array
     return (
         0 < layout.numel < storage.layout.numel
+        and tensor._offset + layout.reach <= storage.layout.numel
         and layout.dtype == storage.layout.dtype
         and not layout.is_conj
         and storage.n_written is None
