@@ -74,6 +74,7 @@ def is_neg(input: Tensor) -> bool:
 
 def is_inference(input: Tensor) -> bool:
     """Returns whether the tensor was made in `inference_mode`, so that it cannot be saved for a backward."""
+    input._ask("is_inference")
     return any(leaf._creation == INFERENCE for leaf in leaves_of(input))
 
 
@@ -84,6 +85,8 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 
 def is_set_to(input: Tensor, tensor: Tensor) -> bool:
     """Returns whether two tensors show the same elements of the same storage in the same way."""
+    input._ask()
+    tensor._ask()
     return input._storage is tensor._storage and input._layout is tensor._layout and input._offset == tensor._offset
 
 
@@ -130,6 +133,7 @@ def typename(obj: object) -> str:
 
 
 def _retains_grad(tensor: Tensor) -> bool:
+    tensor._ask("retains_grad")
     edge = None if tensor.is_leaf else tensor._gradient_edge()
     return edge is not None and edge.node.hooks is not None and edge.index in edge.node.hooks.retained
 

@@ -18,6 +18,7 @@ from jaxaot._jax import is_outermost, known_value, load
 from jaxaot._typing import Array
 from jaxaot._util import set_together
 from jaxaot.errors import LeakedTensorError, StorageSizeError
+from jaxaot.facade.asked import place_of
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.tape.modes import state
 from jaxaot.views.layout import Layout, check_addressable, contiguous, memory_layout
@@ -74,7 +75,7 @@ class Storage:
 
     def data_ptr(self) -> int:
         """Returns a number that tells storages apart; 0 for an empty one."""
-        return id(self) if self.nbytes() else 0
+        return place_of(self)
 
     def resize_(self, nbytes: int) -> Storage:
         """Changes the size in place; what lies beyond the new end is dropped, what is new must be written before read.

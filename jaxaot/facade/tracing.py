@@ -143,6 +143,7 @@ class TraceState:
       filled: By id, the symbols that filled a storage from outside after it had grown.
       freed: By id of a storage from outside, what it held when its size became zero, and how that lay in memory.
       counters: Write counters that grew, by id, with what they were.
+      asked: Tensors from outside that were asked for a fact, by id and name of that.
       grad_reads: Tensors from outside whose `.grad` decided what was traced, by id, with what it was.
       grad_writes: Tensors from outside whose `.grad` was replaced, by id.
       hook_reads: Id of each tensor from outside that a gradient was added to → numbers of the hooks that saw it.
@@ -174,6 +175,7 @@ class TraceState:
     """
 
     has_values = False
+    outer: Any = None
 
     def __init__(self, known: Sequence[np.ndarray] | None = None) -> None:
         """Begins a trace.
@@ -203,6 +205,7 @@ class TraceState:
         self.filled: dict[int, Array] = {}
         self.freed: dict[int, tuple[Array, Layout]] = {}
         self.counters: dict[int, tuple[Any, int]] = {}
+        self.asked: dict[tuple[int, str], Tensor] = {}
         self.grad_reads: dict[int, Any] = {}
         self.grad_writes: dict[int, Any] = {}
         self.hook_reads: dict[int, tuple[int, ...]] = {}
@@ -325,10 +328,35 @@ class TraceState:
                 return window.apply(symbol, starts)
         return None
 
-    def look_at(self, storage: Storage) -> None:
+    def look_at(self, tensor: Tensor) -> None:
         """Notes that the function asks where in its storage a tensor lies, or how large that is."""
-        if id(storage) in self.parts:
-            self.reads.add(id(storage))
+        if id(tensor._storage) in self.parts:
+            self.reads.add(id(tensor._storage))
+        elif tensor._trace is None:
+            self.note(tensor)
+            self.adopt(tensor._storage)
+
+    def note_fact(self, tensor: Tensor, fact: str) -> None:
+        """Notes that the function asks for a fact of a tensor from outside, see `asked.py`."""
+        if self.outer is not None and tensor._trace is not self:
+            self.outer.note_fact(tensor, fact)
+        elif tensor._trace is None:
+            self.note(tensor)
+            self.asked[id(tensor), fact] = tensor
+        elif fact == "_version":  # what was made of a tensor from outside may share its counter, and its mode
+            for other, _ in self.noted.values():
+                if other._storage is tensor._storage:
+                    is_counted = tensor._counter is not None and other._counter is tensor._counter
+                    self.asked[id(other), fact if is_counted else "is_inference"] = other
+
+    def note_place(self, storage: Storage) -> None:
+        """Notes that where a storage lies is used as a number."""
+        if self.outer is not None:
+            self.outer.note_place(storage)
+        for i, (tensor, _) in self.noted.items():
+            if tensor._storage is storage:
+                self.asked[i, "data_ptr"] = tensor
+                break
 
     def adopt_history(self, history: History, storage: Storage) -> None:
         """Finds the symbol through which the gradients of an outside tensor flow."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -31,7 +31,7 @@ from jaxaot.plan.alias import AliasPlan, ConstantOutput
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
 from jaxaot.plan.facts import LoadsValue
-from jaxaot.plan.guards import GradGuard, HasType, IsTensor, PythonGuard, StaticInput
+from jaxaot.plan.guards import GradGuard, HasType, StaticInput
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.places import ArrayInput, PlacePlan
 from jaxaot.plan.stages import Traced
@@ -52,6 +52,7 @@ from jaxaot.tracer.arguments import (
     value_type,
     with_leaves,
 )
+from jaxaot.tracer.asked import add_bases, asked_guards
 from jaxaot.tracer.containers import PLAIN, is_plain
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.generators import generator_plan
@@ -387,6 +388,7 @@ def _finish(
     starts = roots(fn, args, kwargs)
     unread = frozenset(id(follow(starts, path)) for path in how.lists)
     paths = find_paths(starts, targets, unread)
+    add_bases(trace, paths)
     inputs = _tensor_inputs(leaves, trace, paths)
     if not trace.is_broken:  # stopped at a value, the function's frames still hold what it made
         check_leaks(roots(fn, args, kwargs), trace, escapes)
@@ -495,7 +497,7 @@ def _finish(
         unread=unread,
         replaced=world.replaced,
     )
-    python = (*python_guards(starts, guarded), *_grad_guards(trace, number, paths))
+    python = (*python_guards(starts, guarded), *asked_guards(trace, number, paths))
     python = without_numbers(python, how.numbers, starts)
     of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else [None] * len(leaves)
     read = (*(paths[id(t)] for t in inputs), *(array.path for array in place_plan.arrays))
@@ -598,14 +600,6 @@ def _without_arguments(alias: AliasPlan, starts: Sequence[tuple[Path, Any]], lea
         for o in alias.outputs
     )
     return dataclasses.replace(alias, outputs=outputs)
-
-
-def _grad_guards(trace: TraceState, number: dict[int, int], paths: dict[int, Path]) -> Iterator[PythonGuard]:
-    """Yields the guards that the `.grad` of a tensor is a tensor that another path leads to."""
-    for i, (_, gradient) in trace.grad_reads.items():
-        path = (*paths[i], ("attr", "_grad"))
-        if id(gradient) in number and paths[id(gradient)] != path:
-            yield PythonGuard(path, IsTensor(number[id(gradient)]))
 
 
 def _repeats(leaves: Sequence[Any], number: dict[int, int], paths: dict[int, Path]) -> tuple[tuple[int, int], ...]:
