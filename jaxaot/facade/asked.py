@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
+
+from jaxaot._jax import is_tracer
 from jaxaot.facade.counter import writes_of
+from jaxaot.facade.devices import META
 from jaxaot.tape.modes import state
 
 _MAX_NODES = 64
@@ -91,6 +95,20 @@ class Place(int):
 
     def __reduce__(self) -> Any:
         return int, (self.guarded(),)
+
+
+def device_of(tensor: Any) -> Any:
+    """Returns what `device` says: in a trace, of a tensor from outside where it lay before."""
+    storage, trace = tensor._storage, state.trace
+    if storage.layout.is_abstract:
+        return META
+    array = storage.array
+    if trace is not None and jax.device_count() > 1:
+        trace.note_fact(tensor, "device")
+        array = trace.outside_array(storage)
+    if array is None or is_tracer(array):
+        return jax.devices()[0]
+    return next(iter(array.devices()))
 
 
 def place_of(storage: Any, n_bytes: int = 0) -> int:

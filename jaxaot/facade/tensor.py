@@ -28,9 +28,8 @@ from jaxaot.errors import (
     TensorTypeError,
     TensorValueError,
 )
-from jaxaot.facade.asked import place_of
+from jaxaot.facade.asked import device_of, place_of
 from jaxaot.facade.counter import WriteCounter, writes_of
-from jaxaot.facade.devices import META
 from jaxaot.facade.discarded import Discarded
 from jaxaot.facade.history import History
 from jaxaot.facade.no_value import no_value
@@ -273,13 +272,7 @@ class Tensor(Bound):
     @property
     def device(self) -> Any:
         """The jax device that holds the values; `ja.device("meta")` of a tensor without any."""
-        array = self._storage.array
-        if self._storage.layout.is_abstract:
-            return META
-        if is_tracer(array) or array is None:
-            return jax.devices()[0]
-        devices = array.devices()  # type: ignore[union-attr]
-        return next(iter(devices))
+        return device_of(self)
 
     def is_contiguous(self, memory_format: MemoryFormat = MemoryFormat.contiguous_format) -> bool:
         """Returns whether the elements lie in memory so, by default in row-major order."""

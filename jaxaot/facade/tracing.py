@@ -349,6 +349,12 @@ class TraceState:
                     is_counted = tensor._counter is not None and other._counter is tensor._counter
                     self.asked[id(other), fact if is_counted else "is_inference"] = other
 
+    def outside_array(self, storage: Storage) -> Any:
+        """Returns the array of a storage from outside before the trace; what a storage of its own holds."""
+        was = self.storages.get(id(storage))
+        array = storage.array if was is None else was[1]["array"]
+        return array if self.outer is None else self.outer.outside_array(storage)
+
     def note_place(self, storage: Storage) -> None:
         """Notes that where a storage lies is used as a number."""
         if self.outer is not None:
