@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, ShapeMismatchError, TensorValueError
-from jaxaot.facade.create import as_dtype, from_jax, tensor
+from jaxaot.facade.create import as_dtype, as_tensor, tensor
 from jaxaot.facade.devices import META
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
@@ -185,7 +185,7 @@ def asarray(obj: object, *, dtype: DTypeLike | None = None, device: object = Non
     if isinstance(obj, Tensor) and not copy and wanted in (None, obj.dtype):
         return obj
     if isinstance(obj, jax.Array) and not copy and wanted in (None, obj.dtype):
-        return from_jax(obj)
+        return as_tensor(obj)
     if copy is False:
         raise ArgumentError(f"can't alias the memory of a {type(obj).__name__} without a copy; leave out `copy=False`")
     return obj.to(wanted) if isinstance(obj, Tensor) and wanted != obj.dtype else tensor(obj, dtype, device)

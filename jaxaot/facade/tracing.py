@@ -106,7 +106,15 @@ def _graft_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
 
 
 class OnMeta(Exception):
-    """A call reaches tensors without values: there is nothing to compile for it, and the function itself is run."""
+    """A call reaches tensors without values: there is nothing to compile for it, and the function itself is run.
+
+    Attributes:
+      is_mixed: Whether it reaches tensors with values too.
+    """
+
+    def __init__(self, is_mixed: bool):
+        super().__init__("tensors on the device `meta` have no values: there is nothing to compile for them")
+        self.is_mixed = is_mixed
 
 
 def require_values(traced: Any) -> Any:
@@ -116,7 +124,7 @@ def require_values(traced: Any) -> Any:
       OnMeta: If some have none.
     """
     if traced.is_abstract:
-        raise OnMeta
+        raise OnMeta(traced.is_mixed)
     return traced
 
 
@@ -143,6 +151,8 @@ class TraceState:
       filled: By id, the symbols that filled a storage from outside after it had grown.
       freed: By id of a storage from outside, what it held when its size became zero, and how that lay in memory.
       counters: Write counters that grew, by id, with what they were.
+      wide: By id, symbols of arguments of NumPy that have more bits: (position, array).
+      checked: The positions of those whose numbers were asked for.
       asked: Tensors from outside that were asked for a fact, by id and name of that.
       grad_reads: Tensors from outside whose `.grad` decided what was traced, by id, with what it was.
       grad_writes: Tensors from outside whose `.grad` was replaced, by id.
@@ -205,6 +215,8 @@ class TraceState:
         self.filled: dict[int, Array] = {}
         self.freed: dict[int, tuple[Array, Layout]] = {}
         self.counters: dict[int, tuple[Any, int]] = {}
+        self.wide: dict[int, tuple[int, Any]] = {}
+        self.checked: set[int] = set()
         self.asked: dict[tuple[int, str], Tensor] = {}
         self.grad_reads: dict[int, Any] = {}
         self.grad_writes: dict[int, Any] = {}
@@ -348,6 +360,15 @@ class TraceState:
                 if other._storage is tensor._storage:
                     is_counted = tensor._counter is not None and other._counter is tensor._counter
                     self.asked[id(other), fact if is_counted else "is_inference"] = other
+
+    def passed_array(self, symbol: Any) -> Any:
+        """Returns the array of NumPy whose numbers a symbol of fewer bits stands for; None for any other symbol."""
+        if self.outer is not None:
+            return self.outer.passed_array(symbol)
+        position, array = self.wide.get(id(symbol), (-1, None))
+        if array is not None:
+            self.checked.add(position)
+        return array
 
     def outside_array(self, storage: Storage) -> Any:
         """Returns the array of a storage from outside before the trace; what a storage of its own holds."""

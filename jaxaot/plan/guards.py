@@ -235,6 +235,23 @@ class Answers(Condition):
 
 
 @immutable
+class IsHeld(Condition):
+    """An array of NumPy with numbers that fewer bits hold.
+
+    Attributes:
+      test: Returns whether they do.
+    """
+
+    test: Any
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"not {code.constant(self.test)}({code.step(path)})",)
+
+    def words(self, names: Names) -> str:
+        return "an array whose numbers 32 bits hold"
+
+
+@immutable
 class HasCode(Condition):
     """A function, by its code."""
 

@@ -109,6 +109,7 @@ class Traced(_Stage):
       events: What the trace relied on of Python, in the order in which it was met; noted under
         `ja.config(validate_guards=True)` alone.
       is_abstract: Whether tensors that it reached have no values.
+      is_mixed: Whether others of them have some.
       shardings: For each graph input how it lay over several devices when it was traced; None elsewhere. The graph
         itself serves all placements.
       own: Which parts of the result are containers from outside; None if there are none.
@@ -129,6 +130,7 @@ class Traced(_Stage):
     shardings: tuple[Any, ...] = ()
     own: OwnContainers | None = None
     view_names: Mapping[int, str] = dataclasses.field(default_factory=dict)
+    is_mixed: bool = False
 
     @functools.cached_property
     def signature(self) -> Signature:

@@ -245,8 +245,6 @@ class SegmentedFunction(CompiledFunction[..., Any]):
                         stop.last.break_values[-1].line, f"follows {n} such values in one call", "calls of this kind"
                     )
                     return MISS
-                if program is None:
-                    return MISS
                 walk = Walk()
                 result = self._enter(program, args, kwargs, walk)
                 if result is not MISS:

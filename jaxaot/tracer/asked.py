@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from jaxaot.facade.asked import FACTS
+from jaxaot.facade.create import is_held
 from jaxaot.facade.tracing import TraceState
-from jaxaot.plan.guards import Answers, IsTensor, PythonGuard
+from jaxaot.plan.guards import LEAVES, Answers, IsHeld, IsTensor, PythonGuard
 from jaxaot.plan.paths import Path
+from jaxaot.tracer.arguments import leaf_paths
 
 _BASE = ("attr", "_base_tensor")
 
@@ -37,3 +40,11 @@ def asked_guards(trace: TraceState, number: dict[int, int], paths: dict[int, Pat
             yield PythonGuard((*paths[i], _BASE), IsTensor(number[id(base)]))
         else:
             yield PythonGuard(paths[i], Answers(fact, FACTS[fact](tensor), FACTS[fact]))
+
+
+def held_guards(trace: TraceState, arguments: Any, tree: Any) -> Iterator[PythonGuard]:
+    """Yields the guards that 32 bits hold the numbers of arguments that tensors were made of."""
+    of_leaves = leaf_paths(arguments, tree) if trace.checked else []
+    for position in sorted(trace.checked):
+        path = of_leaves[position]
+        yield PythonGuard((LEAVES, ("item", position)) if path is None else path, IsHeld(is_held))

@@ -52,7 +52,7 @@ from jaxaot.tracer.arguments import (
     value_type,
     with_leaves,
 )
-from jaxaot.tracer.asked import add_bases, asked_guards
+from jaxaot.tracer.asked import add_bases, asked_guards, held_guards
 from jaxaot.tracer.containers import PLAIN, is_plain
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.generators import generator_plan
@@ -268,7 +268,10 @@ def _trace(
                 aval = jax.typeof(leaf.value)
                 given.append(trace.lift((), aval.dtype, ("value", position), weak_type=aval.weak_type))
             elif is_array_argument(leaf):
-                given.append(trace.lift(tuple(leaf.shape), canonical_dtype(leaf.dtype), ("value", position)))
+                dtype = canonical_dtype(leaf.dtype)
+                given.append(trace.lift(tuple(leaf.shape), dtype, ("value", position)))
+                if dtype != leaf.dtype and not isinstance(leaf, jax.ShapeDtypeStruct):
+                    trace.wide[id(given[-1])] = position, leaf
             else:
                 given.append(leaf)
         of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else []
@@ -498,6 +501,7 @@ def _finish(
         replaced=world.replaced,
     )
     python = (*python_guards(starts, guarded), *asked_guards(trace, number, paths))
+    python = (*python, *held_guards(trace, (args, kwargs), in_tree))
     python = without_numbers(python, how.numbers, starts)
     of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else [None] * len(leaves)
     read = (*(paths[id(t)] for t in inputs), *(array.path for array in place_plan.arrays))
@@ -527,15 +531,15 @@ def _finish(
     rng, seeded = generator_plan(trace, starts)
     done = dataclasses.replace(done, writes=(*done.writes, *seeded))
     break_values = _break_values(trace, escapes, jaxpr)
-    is_abstract = any(was["layout"].is_abstract for _, was in trace.storages.values())
+    without_values = {was["layout"].is_abstract for _, was in trace.storages.values()}
     lain: list[Any] = [None] * len(jaxpr.in_avals)
     given = [(s.graph_input, trace.storages[i][1]["array"]) for s, i in zip(storages, storage_ids, strict=True)]
     for place, array in (*given, *((position[k], leaves[o[1]]) for k, o in values)):
         if place is not None:
             lain[place] = placement_of(array)
     return Traced(
-        jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events, is_abstract,
-        tuple(lain), escapes.own, escapes.view_names,
+        jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events,
+        True in without_values, tuple(lain), escapes.own, escapes.view_names, len(without_values) > 1,
     )  # fmt: skip
 
 
