@@ -21,7 +21,7 @@ import numpy as np
 from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
 from jaxaot._placement import placed_like
 from jaxaot._typing import Array, DTypeLike
-from jaxaot.errors import AutogradError, CompilerError, LastingHookError, TraceError
+from jaxaot.errors import LastingHookError, LeakedTensorError, TraceError
 from jaxaot.facade.generator import Position
 from jaxaot.facade.index_keys import key_of_index
 from jaxaot.facade.source_line import user_line
@@ -29,7 +29,7 @@ from jaxaot.facade.storage import Storage
 from jaxaot.tape.hooks import hook_numbers
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import next_number
-from jaxaot.tape.threads import threads
+from jaxaot.tape.threads import threads, waited
 from jaxaot.views.inside import within
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import window_in_graph
@@ -50,39 +50,17 @@ lift_p = Primitive("lift")
 lift_p.def_abstract_eval(lambda *, index, aval: aval)
 
 
+def wait_for_traces() -> bool:
+    """Waits until no other thread traces; returns False if one does that waits for threads, perhaps for this one."""
+    tracing = lambda: next((trace.thread for trace in RUNNING if isinstance(trace, TraceState)), None)
+    if not waited(lambda seconds: TRACING.acquire(timeout=seconds), tracing):
+        return False
+    TRACING.release()
+    return True
+
+
 class GraphBreak(BaseException):
     """Ends a trace at a value that Python asks for and that is not known yet; no `except Exception` stops it."""
-
-
-def run_traced(fn: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> Any:
-    """Returns `fn(*args, **kwargs)`, run in a context if there is one; for `is_of_function`."""
-    return fn(*args, **kwargs) if context is None else context.run(fn, *args, **kwargs)
-
-
-def run_handler(handler: Callable[[int, Any], Any], number: int, frame: Any) -> Any:
-    """Returns what a handler of a signal returns; for `is_of_function`."""
-    return handler(number, frame)
-
-
-def is_of_function(error: BaseException) -> bool:
-    """Returns whether a traced function raised an exception, as it may do eagerly as well."""
-    if isinstance(error, (TraceError, CompilerError, AutogradError, *_OF_TRACERS)):  # what only a trace refuses
-        return False
-    traceback, is_found = error.__traceback__, False
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if code is run_handler.__code__:  # a handler raised, which comes at any time and only once
-            return False
-        is_found = is_found or code is run_traced.__code__
-        traceback = traceback.tb_next
-    return is_found
-
-
-_OF_TRACERS = (
-    jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError, jax.errors.TracerArrayConversionError,
-    jax.errors.TracerIntegerConversionError, jax.errors.UnexpectedTracerError,
-)  # fmt: skip
-"""What JAX says where a symbol is asked for its value."""
 
 
 def refuses_unrecorded() -> bool:
@@ -246,8 +224,11 @@ class TraceState:
 
     def wait(self) -> None:
         """Waits until this trace, which runs in another thread, has put everything back."""
-        with TRACING:
-            return
+        if not wait_for_traces():
+            raise LeakedTensorError(
+                "A function that is being traced waits for a thread, which uses a tensor that the function is traced "
+                "with, so that it has no value at present. Pass the thread a copy, or start it outside of the function."
+            )
 
     def lift(self, shape: tuple[int, ...], dtype: DTypeLike, origin: tuple[Any, ...], weak_type: bool = False) -> Array:
         """Returns the symbol of a new graph input."""

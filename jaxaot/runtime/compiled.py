@@ -20,8 +20,9 @@ from jaxaot._unpicklable import name_in_module, refuse_to_pickle
 from jaxaot._util import collector, shown, signature_of
 from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, UsageError, VolatileError
 from jaxaot.facade.iterated import has_iterators, opened, read_iterators
+from jaxaot.facade.raised import is_of_function
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import RUNNING, TRACING, OnMeta, is_of_function
+from jaxaot.facade.tracing import RUNNING, OnMeta, wait_for_traces
 from jaxaot.lower.warm.events import CacheReport, as_report
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
@@ -154,8 +155,8 @@ class CompiledFunction(Generic[P, R]):
         if RUNNING:
             if state.trace is not None or state.inlines or (state.dual is not None and state.dual.has_duals()):
                 return self.fn(*args, **kwargs)  # part of the graph that is being traced
-            with TRACING:  # storages hold symbols while another thread traces
-                pass
+            if not wait_for_traces():  # storages hold symbols while another thread traces
+                return self._eagerly(args, kwargs)
         if self._takes_iterators:
             args, kwargs = read_iterators(args, kwargs)  # type: ignore[assignment]
         try:
@@ -205,18 +206,20 @@ class CompiledFunction(Generic[P, R]):
 
     def _first_or_eager_call(self, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that no program fits."""
-        if self._is_volatile or self._untraced.holds(args, kwargs):
-            return self._eagerly(args, kwargs)
+        error = None
         try:
-            result = self._first_call(args, kwargs)
+            result = MISS if self._is_volatile else self._first_call(args, kwargs)
             if result is not MISS:
                 return result
-            error = None
         except NotTraced as found:
             error = found.error
-        result = self._eagerly(args, kwargs)  # which raises if it is the function that does
+        try:
+            result = self._eagerly(args, kwargs)
+        except BaseException:  # it is the function that raises
+            self._untraced.drop(args, kwargs)
+            raise
         if error is not None:
-            self._untraced.note(args, kwargs, error)
+            self._untraced.warn(error)
         return result
 
     def _changing(self, args: Any, kwargs: Any) -> tuple[Path, ...]:
@@ -247,6 +250,8 @@ class CompiledFunction(Generic[P, R]):
             if self._is_one_graph or not (self.runs_eagerly and is_of_function(raised)):
                 raise
             error = raised
+        if error is not None:
+            self._untraced.note(args, kwargs)
         raise NotTraced(error)
 
     def _note_volatile(self, error: VolatileError) -> None:
@@ -323,6 +328,8 @@ class CompiledFunction(Generic[P, R]):
                 if result is not MISS:
                     self._hits += 1
                     return result
+            if self._is_volatile or self._untraced.holds(args, kwargs):  # which another thread found out
+                return MISS
             start = time.perf_counter()
             program = self._built(args, kwargs, numbers=self._changing(args, kwargs))
             result = self._enter(program, args, kwargs)

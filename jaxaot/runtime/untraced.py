@@ -71,11 +71,19 @@ class Untraced:
             n //= _AGAIN
         return n != 1
 
-    def note(self, args: Any, kwargs: Any, error: Exception) -> None:
-        """Notes that a call ran eagerly which could not be traced, and warns if that is the first for its reason."""
+    def note(self, args: Any, kwargs: Any) -> None:
+        """Notes that a call could not be traced."""
         while len(self._n_calls) >= MAX_KINDS:
             self._n_calls.pop(next(iter(self._n_calls)), None)
         self._n_calls.setdefault(self._kind(args, kwargs), 1)
+
+    def drop(self, args: Any, kwargs: Any) -> None:
+        """Forgets that a call could not be traced, as the function raises eagerly too."""
+        if self._n_calls:
+            self._n_calls.pop(self._kind(args, kwargs), None)
+
+    def warn(self, error: Exception) -> None:
+        """Warns that a call ran eagerly because of an error, if that is the first for its reason."""
         line, text = raising_line(error), str(error).strip().partition("\n")[0]
         reason = type(error), line or text
         if reason in self._said or len(self._said) >= MAX_KINDS:

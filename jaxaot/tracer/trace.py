@@ -23,8 +23,9 @@ from jaxaot.facade.cell_tensors import NeedsTensors, tensor_of
 from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.history import History
 from jaxaot.facade.numbers import Numbers, SymbolicNumber
+from jaxaot.facade.raised import run_traced
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState, run_traced
+from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState
 from jaxaot.ir.rewrite import drop_inputs, with_input_order
 from jaxaot.ir.walk import variables
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
