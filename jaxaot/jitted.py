@@ -247,6 +247,8 @@ def jit(
         @functools.partial(ja.jit, donate_argnums=0)
         def step(state, batch): ...
 
+    What is done is chosen by the platform for which a program is lowered: where arguments lie, where types with
+    shardings say so, or `trace(x).lower(lowering_platforms=("tpu",))`, with or without devices of it here.
     On CPU the graph goes through the passes of `ja.config(passes=…)`, which change nothing but speed, and a graph with
     much memory runs as several programs. What `ja.remat` recomputes is recomputed: XLA on CPU drops the barriers of a
     plain `jax.jit`, and here they are kept. On other platforms, inside other transformations of JAX, and where

@@ -45,7 +45,7 @@ from jaxaot.ir import roles
 from jaxaot.lower.padding import Crop
 from jaxaot.plan import alias, call, guards, members, numbers, places, rng, saved, world
 from jaxaot.views import chain
-from jaxaot.views.layout import Layout
+from jaxaot.views.layout import CheckedLayout, Layout
 
 
 def to_json(value: Any) -> Any:
@@ -56,6 +56,9 @@ def to_json(value: Any) -> Any:
     """
     if type(value) in (tuple, frozenset):
         return [to_json(item) for item in (value if type(value) is tuple else sorted(value))]
+    if isinstance(value, CheckedLayout):
+        return {"is": "CheckedLayout", "n": value.numel, "dtype": value.dtype.name, "n_written": value.n_written,
+                "most": value.most}  # fmt: skip
     if isinstance(value, Layout):
         return {"is": "Layout", "size": list(value.size), "stride": list(value.stride), "dtype": value.dtype.name,
                 "is_conj": value.is_conj}  # fmt: skip

@@ -22,7 +22,7 @@ from jaxaot.facade.subclass_names import class_named, is_found_elsewhere, place_
 from jaxaot.ops.dtypes import dtype
 from jaxaot.plan.paths import Path
 from jaxaot.views.chain import Geometry
-from jaxaot.views.layout import Layout, layout_of
+from jaxaot.views.layout import Layout, layout_of, memory_layout
 
 Reader = Callable[[Any], Any]
 
@@ -145,6 +145,7 @@ def AVALS(value: object) -> tuple[Any, ...]:
 
 SIZES = many(INT)
 _LAYOUT = tagged("Layout", size=SIZES, stride=SIZES, dtype=_dtype, is_conj=BOOL)
+_CHECKED_LAYOUT = tagged("CheckedLayout", n=INT, dtype=_dtype, n_written=INT, most=INT)
 _NAMED_DTYPE = tagged("dtype", name=_dtype)
 _FLOAT = tagged("float", hex=lambda text: float.fromhex(TEXT(text)))
 _COMPLEX = tagged("complex", hex=each(*[lambda text: float.fromhex(TEXT(text))] * 2))
@@ -171,6 +172,11 @@ TYPE_NAMES = {cls: name for name, cls in TYPES.items()}
 
 def LAYOUT(value: object) -> Layout:
     """Reads a layout."""
+    if type(value) is dict and value.get("is") == "CheckedLayout":
+        n, dtype, n_written, most = _CHECKED_LAYOUT(value)
+        if not (0 <= n_written <= n and most >= 0):
+            raise Damaged(f"{shown(value)} is no layout of memory")
+        return memory_layout(n, dtype, n_written, most)
     size, stride, dtype, is_conj = _LAYOUT(value)
     if len(size) != len(stride) or min((*size, *stride), default=0) < 0:
         raise Damaged(f"{shown(value)} is no layout")

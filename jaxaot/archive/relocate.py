@@ -24,6 +24,7 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.alias import ArrayOutput, ConstantOutput, OutputSource, TensorOutput
 from jaxaot.plan.call import CallPlan, TensorInput
 from jaxaot.plan.guards import (
+    Answers,
     Condition,
     EqualTo,
     HasKeys,
@@ -75,6 +76,8 @@ from jaxaot.runtime.world import SINGLE
 _GRAD, _BASE = ("attr", "_grad"), ("attr", "_base_tensor")
 _HIDDEN = {"_parameters", "_buffers", "_modules", "__self__", "__func__", "__wrapped__", "_value", "raw_value"}
 """Steps that no user has written."""
+_KEPT = frozenset({"mark", "_is_view", "is_inference", "grad_fn", "retains_grad"})
+"""What tensors of a state say where they are loaded as they did where they were exported."""
 _PLAIN = (bool, int, float, complex, str, type(None), np.dtype)
 
 
@@ -265,6 +268,11 @@ class _Mover:
 
     def _guard(self, guard: PythonGuard) -> PythonGuard | None:
         """Returns a guard on containers of the arguments; None for one on the function's own Python."""
+        is_of_state = not is_of_arguments(guard.path)
+        if isinstance(guard.condition, Answers) and not (is_of_state and guard.condition.fact in _KEPT):
+            self.problems.append(
+                f"it asks for the `{guard.condition.fact}` of `{path_text(guard.path)}`, which an archive does not keep"
+            )
         if guard.path[0][1] == "fn":
             self._require_unchanged(guard)
             return None

@@ -11,7 +11,7 @@ from jaxaot.errors import AutogradError
 from jaxaot.facade import views
 from jaxaot.facade.counter import WriteCounter
 from jaxaot.facade.grad import recording
-from jaxaot.facade.storage import Storage, unwritten_layout
+from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor, wrap
 from jaxaot.tape.modes import state
 from jaxaot.views.layout import Layout
@@ -97,8 +97,6 @@ def reduce_storage(self: Storage) -> Any:
 
 def rebuild_storage(values: np.ndarray | None, layout: Layout, n_written: int | None) -> Storage:
     """Returns an unpickled storage."""
-    if n_written is not None:
-        layout = unwritten_layout(layout.numel, layout.dtype, n_written)
     made = Storage(None if values is None else jnp.asarray(values), layout)
     made.n_written = n_written
     return made

@@ -36,6 +36,11 @@ def counter_of(tensor: Tensor) -> WriteCounter:
     return counter
 
 
+def writes_of(tensor: Tensor) -> int:
+    """Returns how often a tensor was written, whoever asks."""
+    return 0 if tensor._counter is None else tensor._counter.n
+
+
 def count_write(tensor: Tensor) -> None:
     """Counts a write to a tensor."""
     counter = tensor._counter

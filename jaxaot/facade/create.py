@@ -87,7 +87,7 @@ def tensor(data: object, dtype: DTypeLike | None = None, device: object = None, 
     wanted = as_dtype(dtype)
     if isinstance(data, jax.ShapeDtypeStruct) or (isinstance(data, Tensor) and data._storage.layout.is_abstract):
         return _leaf(_abstract(data, wanted, device), requires_grad)
-    values = _data_array(data)
+    values = _data_array(_checked(data))
     if isinstance(values, (np.ndarray, np.generic)):
         values = _numbers(values, dtype, wanted)
     if isinstance(values, (jax.Array, np.ndarray, np.generic)):
@@ -97,6 +97,28 @@ def tensor(data: object, dtype: DTypeLike | None = None, device: object = None, 
         array = _array_of_lists(values, wanted, data)
     array = abstract_like(array) if is_meta(device) and state.trace is None else _placed(array, device)
     return _leaf(wrap_array(array), requires_grad)
+
+
+def _checked(data: Any) -> Any:
+    """Returns data; in a trace, if it is the symbol of an argument, 32 bits hold the numbers that were passed.
+
+    Raises:
+      TensorValueError: If they do not.
+    """
+    if state.trace is not None and is_tracer(data):
+        array = state.trace.passed_array(data)
+        if array is not None:
+            _numbers(array, None, None)
+    return data
+
+
+def is_held(array: Any) -> bool:
+    """Returns whether tensors hold the numbers of an array of NumPy."""
+    try:
+        _numbers(array, None, None)
+    except (TensorTypeError, TensorValueError):
+        return False
+    return True
 
 
 def _abstract(data: Tensor | jax.ShapeDtypeStruct, wanted: np.dtype | None, device: object) -> Tensor:
@@ -253,20 +275,20 @@ def as_tensor(data: object, dtype: DTypeLike | None = None, device: object = Non
     if isinstance(data, jax.Array) and is_meta(device):
         return tensor(data, dtype=dtype, device="meta")
     if isinstance(data, jax.Array) and (wanted is None or wanted == data.dtype):
-        return from_jax(data)
+        return from_jax(_checked(data))
     return tensor(data, dtype=dtype, device=device)
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
     """Returns a tensor with the values of a NumPy array; unlike PyTorch's, it does not share the array's memory."""
-    if not isinstance(array, np.ndarray):
+    if not isinstance(array, np.ndarray) and (state.trace is None or not is_tracer(array)):  # the symbol of an argument
         raise TensorTypeError(f"expected np.ndarray (got {type(array).__name__})")
     return tensor(array)
 
 
 def from_dlpack(source: Any) -> Tensor:
     """Returns a tensor on the memory of another library's tensor, through dlpack."""
-    return from_jax(jnp.from_dlpack(source))
+    return from_jax(source if is_tracer(source) else jnp.from_dlpack(source))
 
 
 def scalar_tensor(value: object) -> Tensor:

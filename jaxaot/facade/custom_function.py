@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 from jaxaot._typing import Array
 from jaxaot.errors import FunctionResultError, MissingMethodError
-from jaxaot.facade.counter import count_write
+from jaxaot.facade.counter import count_write, writes_of
 from jaxaot.facade.function_saved import FunctionSaved, FunctionSavedTensor, is_in
 from jaxaot.facade.grad import recording, wrap_gradient
 from jaxaot.facade.history import History
@@ -347,7 +347,7 @@ def call_function(
         ctx = node.ctx
         ctx._pushing = ctx._for_forward
         moved = level.tangents(args)
-        versions = [None if t is None else t._version for t in moved]
+        versions = [None if t is None else writes_of(t) for t in moved]
         try:
             found = node.tangents(push, moved, results)
         finally:
@@ -386,7 +386,7 @@ def _check_shares(
             if not shares or made is None or tangent is None:
                 continue
             if is_in(result, node.ctx._dirty):
-                if made is not tangent or made._version == version:
+                if made is not tangent or writes_of(made) == version:
                     raise FunctionResultError(
                         "An inplace custom Function is not modifying the forward mode gradients inplace. If the "
                         "forward is modifying an input inplace, then the jvp function must modify the corresponding "

@@ -195,6 +195,7 @@ def register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Tensor], 
 
 def get_backward_hooks(tensor: Tensor) -> Hooks | None:
     """Returns the hooks on the gradient of a tensor, by their numbers; None where there never was one."""
+    tensor._ask("_backward_hooks")
     edge = None if tensor.is_leaf else tensor._gradient_edge()
     if edge is None:
         return None if tensor._hooks is None else tensor._hooks.tensor

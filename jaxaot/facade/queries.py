@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, ShapeMismatchError, TensorValueError
-from jaxaot.facade.create import as_dtype, from_jax, tensor
+from jaxaot.facade.create import as_dtype, as_tensor, tensor
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.subclass import leaves_of
@@ -75,6 +75,7 @@ def is_neg(input: Tensor) -> bool:
 
 def is_inference(input: Tensor) -> bool:
     """Returns whether the tensor was made in `inference_mode`, so that it cannot be saved for a backward."""
+    input._ask("is_inference")
     return any(leaf._creation == INFERENCE for leaf in leaves_of(input))
 
 
@@ -85,6 +86,8 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 
 def is_set_to(input: Tensor, tensor: Tensor) -> bool:
     """Returns whether two tensors show the same elements of the same storage in the same way."""
+    input._ask()
+    tensor._ask()
     return input._storage is tensor._storage and input._layout is tensor._layout and input._offset == tensor._offset
 
 
@@ -129,6 +132,7 @@ def typename(obj: object) -> str:
 
 
 def _retains_grad(tensor: Tensor) -> bool:
+    tensor._ask("retains_grad")
     edge = None if tensor.is_leaf else tensor._gradient_edge()
     return edge is not None and edge.node.hooks is not None and edge.index in edge.node.hooks.retained
 
@@ -212,7 +216,7 @@ def _as_tensor(obj: object, wanted: np.dtype | None, dtype: Any, device: object,
     if isinstance(obj, Tensor) and not copy and wanted in (None, obj.dtype):
         return obj
     if isinstance(obj, jax.Array) and not copy and wanted in (None, obj.dtype):
-        return from_jax(obj)
+        return as_tensor(obj)
     if copy is False:
         raise ArgumentError(f"can't alias the memory of a {type(obj).__name__} without a copy; leave out `copy=False`")
     return obj.to(wanted) if isinstance(obj, Tensor) and wanted != obj.dtype else tensor(obj, dtype, device)

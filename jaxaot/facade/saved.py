@@ -33,7 +33,7 @@ from jaxaot.errors import (
     ShapeMismatchError,
     TensorTypeError,
 )
-from jaxaot.facade.counter import WriteCounter, counter_of
+from jaxaot.facade.counter import WriteCounter, counter_of, writes_of
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import dtype_name
 from jaxaot.facade.storage import Storage
@@ -93,7 +93,7 @@ def check_unwritten(tensor: Tensor) -> None:
     Raises:
       PackHookWroteError: If it did.
     """
-    if tensor._version:
+    if writes_of(tensor):
         raise PackHookWroteError(
             "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
             "be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if "
@@ -263,7 +263,7 @@ def version_of(tensor: Tensor, is_result: bool = False) -> Version:
       is_result: Whether the node that saves it made it; then it may be detached in place.
     """
     text = f"[jaxaot.{dtype_name(tensor.dtype)}Tensor {list(tensor.shape)}]"
-    node = tensor.grad_fn if tensor.requires_grad else None
+    node = tensor._producer() if tensor.requires_grad else None
     if node is not None:
         text += f", which is output {tensor.output_nr} of {node.name().removesuffix('Backward0')},"
     counter, storage = counter_of(tensor), tensor._storage

@@ -106,6 +106,7 @@ def may_be_values(value: Any) -> bool:
     """Returns whether the values of a tensor may be passed in the place of its storage."""
     if type(value) is not Tensor or not value._layout.numel:
         return False
-    array = value._storage.array
-    is_there = value._storage.n_written is None and isinstance(array, jax.Array)
+    array, storage = value._storage.array, value._storage
+    is_inside = value._offset + value._layout.reach <= storage.layout.numel
+    is_there = is_inside and storage.n_written is None and isinstance(array, jax.Array)
     return is_there and not is_tracer(array) and not is_spread(array)

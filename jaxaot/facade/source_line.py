@@ -38,6 +38,17 @@ def user_line() -> str:
     return "<unknown line>"
 
 
+def raising_line(error: BaseException) -> str:
+    """Returns `file:line  source` of the innermost line of the user's that an exception came through; "" for none."""
+    traceback, found = error.__traceback__, ""
+    while traceback is not None:
+        path = traceback.tb_frame.f_code.co_filename
+        if is_users_file(path):
+            found = with_source(f"{path}:{traceback.tb_lineno}")
+        traceback = traceback.tb_next
+    return found
+
+
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warns, as of the user's line that is running."""
     frame, level = sys._getframe(1), 2

@@ -8,7 +8,6 @@ dlpack, another trace) sets `is_shared`.
 
 from __future__ import annotations
 
-import functools
 import sys
 from typing import Any
 
@@ -19,19 +18,11 @@ from jaxaot._jax import is_outermost, known_value, load
 from jaxaot._typing import Array
 from jaxaot._util import set_together
 from jaxaot.errors import LeakedTensorError, StorageSizeError
+from jaxaot.facade.asked import place_of
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.tape.modes import state
-from jaxaot.views.layout import Layout, check_addressable, contiguous
+from jaxaot.views.layout import Layout, check_addressable, contiguous, memory_layout
 from jaxaot.views.part import PartLayout
-
-
-@functools.lru_cache(maxsize=4096)
-def unwritten_layout(n: int, dtype: np.dtype, n_written: int) -> Layout:
-    """Returns the layout of grown memory, an object of its own.
-
-    No tensor's layout is this object, so every read looks at how much was written.
-    """
-    return Layout((n,), (1,), dtype)
 
 
 class Storage:
@@ -84,7 +75,7 @@ class Storage:
 
     def data_ptr(self) -> int:
         """Returns a number that tells storages apart; 0 for an empty one."""
-        return id(self) if self.nbytes() else 0
+        return place_of(self)
 
     def resize_(self, nbytes: int) -> Storage:
         """Changes the size in place; what lies beyond the new end is dropped, what is new must be written before read.
@@ -116,8 +107,7 @@ class Storage:
         kept = min(n, written)
         if n == 0 and state.trace is not None:
             state.trace.free(self)
-        is_filled = kept == n
-        layout = contiguous((n,), self.dtype) if is_filled else unwritten_layout(n, self.dtype, kept)
+        layout = memory_layout(n, self.dtype, kept, max(held, self.layout.most))
         flat: Any = None
         if self.layout.is_abstract:
             layout = layout.abstract
@@ -126,7 +116,7 @@ class Storage:
             flat = self.flat()[:kept]
             if n > kept:
                 flat = jnp.concatenate([flat, jnp.zeros(n - kept, self.dtype)])
-        n_written = None if is_filled else kept
+        n_written = None if kept == n else kept
         set_together([(self, "layout", layout), (self, "n_written", n_written), (self, "array", flat)])
         self.is_shared = False
         return self
@@ -202,13 +192,11 @@ class Storage:
         """Notes that a write filled what a tensor shows."""
         if self.n_written is not None:
             reach = (offset + layout.reach) * layout.dtype.itemsize // self.dtype.itemsize
-            n: int | None = max(self.n_written, reach)
-            if n >= self.layout.numel:
-                n, layout = None, contiguous(self.layout.size, self.dtype)
-            else:
-                layout = unwritten_layout(self.layout.numel, self.dtype, n)
-            layout = layout.abstract if self.layout.is_abstract else layout
-            set_together([(self, "n_written", n), (self, "layout", layout)])
+            held = self.layout
+            n = min(max(self.n_written, reach), held.numel)
+            layout = memory_layout(held.numel, self.dtype, n, held.most)
+            layout = layout.abstract if held.is_abstract else layout
+            set_together([(self, "n_written", None if n == held.numel else n), (self, "layout", layout)])
 
     def may_donate(self) -> bool:
         """Returns whether the array's buffer may be reused: only this storage holds it. See `locks.py` for threads."""

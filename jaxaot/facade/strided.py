@@ -54,7 +54,7 @@ def as_strided_scatter(
         raise OverlappingWriteError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location"
         )
-    input._look_at_memory()
+    input._ask()
     begin = input._offset
     offset = begin if storage_offset is None else operator.index(storage_offset)
     views.check_strided(part.size, offset)

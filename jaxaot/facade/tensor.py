@@ -28,8 +28,8 @@ from jaxaot.errors import (
     TensorTypeError,
     TensorValueError,
 )
-from jaxaot.facade.counter import WriteCounter
-from jaxaot.facade.devices import META, device_of
+from jaxaot.facade.asked import device_of, place_of
+from jaxaot.facade.counter import WriteCounter, writes_of
 from jaxaot.facade.discarded import Discarded
 from jaxaot.facade.history import History
 from jaxaot.facade.no_value import no_value
@@ -237,13 +237,13 @@ class Tensor(Bound):
 
     def storage_offset(self) -> int:
         """Returns the element of the storage at which this tensor begins."""
-        self._look_at_memory()
+        self._ask()
         return self._offset
 
-    def _look_at_memory(self) -> None:
-        """Notes, in a trace, that the function asks where in its storage the tensor lies, or how large that is."""
+    def _ask(self, fact: str | None = None) -> None:
+        """Notes, in a trace, that the function asks for a fact of `asked.py`; None is where it lies in its storage."""
         if state.trace is not None:
-            state.trace.look_at(self._storage)
+            state.trace.look_at(self) if fact is None else state.trace.note_fact(self, fact)
 
     def numel(self) -> int:
         """Returns the number of elements."""
@@ -284,13 +284,7 @@ class Tensor(Bound):
     @property
     def device(self) -> Any:
         """The `ja.device` that holds the values, `ja.device("meta")` of a tensor without any."""
-        array = self._storage.array
-        if self._storage.layout.is_abstract:
-            return META
-        if is_tracer(array) or array is None:
-            return device_of(jax.devices()[0])
-        devices = array.devices()  # type: ignore[union-attr]
-        return device_of(next(iter(devices)))
+        return device_of(self)
 
     def is_contiguous(self, memory_format: MemoryFormat = MemoryFormat.contiguous_format) -> bool:
         """Returns whether the elements lie in memory so, by default in row-major order."""
@@ -306,16 +300,19 @@ class Tensor(Bound):
 
     @property
     def _version(self) -> int:
+        self._ask("_version")
         if self._creation == INFERENCE:
             raise InferenceTensorError("Inference tensors do not track version counter.")
-        return 0 if self._counter is None else self._counter.n
+        return writes_of(self)
 
     @property
     def _base(self) -> Tensor | None:
-        self._look_at_memory()
+        self._ask()
+        self._ask("_is_view")
         return self._base_tensor
 
     def _is_view(self) -> bool:
+        self._ask("_is_view")
         return self._base_tensor is not None
 
     @property
@@ -325,13 +322,13 @@ class Tensor(Bound):
 
     def untyped_storage(self) -> Storage:
         """Returns the storage: one object for all tensors that share memory."""
-        self._look_at_memory()
+        self._ask()
         return self._storage
 
     def data_ptr(self) -> int:
         """Returns a number that is equal for tensors that begin at the same element of one storage."""
-        self._look_at_memory()
-        return self._storage.data_ptr() + self._offset * self.itemsize
+        self._ask()
+        return place_of(self._storage, self._offset * self.itemsize)
 
     # -- values ----------------------------------------------------------------------------------------------------
 
@@ -484,11 +481,18 @@ class Tensor(Bound):
 
     @property
     def is_leaf(self) -> bool:
-        return not self.requires_grad or self.grad_fn is None
+        if state.trace is not None:
+            state.trace.note(self)
+        return not self.requires_grad or self._producer() is None
 
     @property
     def grad_fn(self) -> Node | None:
         """The node that produced this tensor; None for a leaf."""
+        self._ask("grad_fn")
+        return self._producer()
+
+    def _producer(self) -> Node | None:
+        """Returns what `grad_fn` is."""
         history = self._history
         if (history is None or history.node is None) and self._is_moved_unrecorded:
             raise AutogradError(
@@ -507,7 +511,7 @@ class Tensor(Bound):
         base = self._base_tensor
         if self._creation not in UNRECORDED or self._chain or base is None or not base.requires_grad:
             return False
-        return self._view_parent is not None and self._view_parent != self._version
+        return self._view_parent is not None and self._view_parent != writes_of(self)
 
     def _view_edge(self, history: History) -> Edge:
         """Returns the edge of a view, made anew after a recorded write moved the history on."""
@@ -535,6 +539,7 @@ class Tensor(Bound):
 
     @property
     def output_nr(self) -> int:
+        self._ask("grad_fn")
         history = self._history
         if history is None:
             return 0

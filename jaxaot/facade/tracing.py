@@ -21,7 +21,7 @@ import numpy as np
 from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
 from jaxaot._placement import placed_like
 from jaxaot._typing import Array, DTypeLike
-from jaxaot.errors import AutogradError, CompilerError, LastingHookError, TraceError
+from jaxaot.errors import LastingHookError, LeakedTensorError, TraceError
 from jaxaot.facade.generator import Position
 from jaxaot.facade.index_keys import key_of_index
 from jaxaot.facade.source_line import user_line
@@ -29,7 +29,7 @@ from jaxaot.facade.storage import Storage
 from jaxaot.tape.hooks import hook_numbers
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import next_number
-from jaxaot.tape.threads import threads
+from jaxaot.tape.threads import threads, waited
 from jaxaot.views.chain import apply_chain
 from jaxaot.views.inside import within
 from jaxaot.views.layout import Layout
@@ -51,39 +51,17 @@ lift_p = Primitive("lift")
 lift_p.def_abstract_eval(lambda *, index, aval: aval)
 
 
+def wait_for_traces() -> bool:
+    """Waits until no other thread traces; returns False if one does that waits for threads, perhaps for this one."""
+    tracing = lambda: next((trace.thread for trace in RUNNING if isinstance(trace, TraceState)), None)
+    if not waited(lambda seconds: TRACING.acquire(timeout=seconds), tracing):
+        return False
+    TRACING.release()
+    return True
+
+
 class GraphBreak(BaseException):
     """Ends a trace at a value that Python asks for and that is not known yet; no `except Exception` stops it."""
-
-
-def run_traced(fn: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> Any:
-    """Returns `fn(*args, **kwargs)`, run in a context if there is one; for `is_of_function`."""
-    return fn(*args, **kwargs) if context is None else context.run(fn, *args, **kwargs)
-
-
-def run_handler(handler: Callable[[int, Any], Any], number: int, frame: Any) -> Any:
-    """Returns what a handler of a signal returns; for `is_of_function`."""
-    return handler(number, frame)
-
-
-def is_of_function(error: BaseException) -> bool:
-    """Returns whether a traced function raised an exception, as it may do eagerly as well."""
-    if isinstance(error, (TraceError, CompilerError, AutogradError, *_OF_TRACERS)):  # what only a trace refuses
-        return False
-    traceback, is_found = error.__traceback__, False
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if code is run_handler.__code__:  # a handler raised, which comes at any time and only once
-            return False
-        is_found = is_found or code is run_traced.__code__
-        traceback = traceback.tb_next
-    return is_found
-
-
-_OF_TRACERS = (
-    jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError, jax.errors.TracerArrayConversionError,
-    jax.errors.TracerIntegerConversionError, jax.errors.UnexpectedTracerError,
-)  # fmt: skip
-"""What JAX says where a symbol is asked for its value."""
 
 
 def refuses_unrecorded() -> bool:
@@ -107,7 +85,15 @@ def _graft_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
 
 
 class OnMeta(Exception):
-    """A call reaches tensors without values: there is nothing to compile for it, and the function itself is run."""
+    """A call reaches tensors without values: there is nothing to compile for it, and the function itself is run.
+
+    Attributes:
+      is_mixed: Whether it reaches tensors with values too.
+    """
+
+    def __init__(self, is_mixed: bool):
+        super().__init__("tensors on the device `meta` have no values: there is nothing to compile for them")
+        self.is_mixed = is_mixed
 
 
 def require_values(traced: Any) -> Any:
@@ -117,7 +103,7 @@ def require_values(traced: Any) -> Any:
       OnMeta: If some have none.
     """
     if traced.is_abstract:
-        raise OnMeta
+        raise OnMeta(traced.is_mixed)
     return traced
 
 
@@ -144,6 +130,9 @@ class TraceState:
       filled: By id, the symbols that filled a storage from outside after it had grown.
       freed: By id of a storage from outside, what it held when its size became zero, and how that lay in memory.
       counters: Write counters that grew, by id, with what they were.
+      wide: By id, symbols of arguments of NumPy that have more bits: (position, array).
+      checked: The positions of those whose numbers were asked for.
+      asked: Tensors from outside that were asked for a fact, by id and name of that.
       grad_reads: Tensors from outside whose `.grad` decided what was traced, by id, with what it was.
       grad_writes: Tensors from outside whose `.grad` was replaced, by id.
       hook_reads: Id of each tensor from outside that a gradient was added to → numbers of the hooks that saw it.
@@ -176,6 +165,7 @@ class TraceState:
     """
 
     has_values = False
+    outer: Any = None
 
     def __init__(self, known: Sequence[np.ndarray] | None = None) -> None:
         """Begins a trace.
@@ -205,6 +195,9 @@ class TraceState:
         self.filled: dict[int, Array] = {}
         self.freed: dict[int, tuple[Array, Layout]] = {}
         self.counters: dict[int, tuple[Any, int]] = {}
+        self.wide: dict[int, tuple[int, Any]] = {}
+        self.checked: set[int] = set()
+        self.asked: dict[tuple[int, str], Tensor] = {}
         self.grad_reads: dict[int, Any] = {}
         self.grad_writes: dict[int, Any] = {}
         self.hook_reads: dict[int, tuple[int, ...]] = {}
@@ -234,8 +227,11 @@ class TraceState:
 
     def wait(self) -> None:
         """Waits until this trace, which runs in another thread, has put everything back."""
-        with TRACING:
-            return
+        if not wait_for_traces():
+            raise LeakedTensorError(
+                "A function that is being traced waits for a thread, which uses a tensor that the function is traced "
+                "with, so that it has no value at present. Pass the thread a copy, or start it outside of the function."
+            )
 
     def lift(self, shape: tuple[int, ...], dtype: DTypeLike, origin: tuple[Any, ...], weak_type: bool = False) -> Array:
         """Returns the symbol of a new graph input."""
@@ -348,10 +344,50 @@ class TraceState:
                 return value if is_recorded else jax.lax.stop_gradient(value)
         return None
 
-    def look_at(self, storage: Storage) -> None:
+    def look_at(self, tensor: Tensor) -> None:
         """Notes that the function asks where in its storage a tensor lies, or how large that is."""
-        if id(storage) in self.parts:
-            self.reads.add(id(storage))
+        if id(tensor._storage) in self.parts:
+            self.reads.add(id(tensor._storage))
+        elif tensor._trace is None:
+            self.note(tensor)
+            self.adopt(tensor._storage)
+
+    def note_fact(self, tensor: Tensor, fact: str) -> None:
+        """Notes that the function asks for a fact of a tensor from outside, see `asked.py`."""
+        if self.outer is not None and tensor._trace is not self:
+            self.outer.note_fact(tensor, fact)
+        elif tensor._trace is None:
+            self.note(tensor)
+            self.asked[id(tensor), fact] = tensor
+        elif fact == "_version":  # what was made of a tensor from outside may share its counter, and its mode
+            for other, _ in self.noted.values():
+                if other._storage is tensor._storage:
+                    is_counted = tensor._counter is not None and other._counter is tensor._counter
+                    self.asked[id(other), fact if is_counted else "is_inference"] = other
+
+    def passed_array(self, symbol: Any) -> Any:
+        """Returns the array of NumPy whose numbers a symbol of fewer bits stands for; None for any other symbol."""
+        if self.outer is not None:
+            return self.outer.passed_array(symbol)
+        position, array = self.wide.get(id(symbol), (-1, None))
+        if array is not None:
+            self.checked.add(position)
+        return array
+
+    def outside_array(self, storage: Storage) -> Any:
+        """Returns the array of a storage from outside before the trace; what a storage of its own holds."""
+        was = self.storages.get(id(storage))
+        array = storage.array if was is None else was[1]["array"]
+        return array if self.outer is None else self.outer.outside_array(storage)
+
+    def note_place(self, storage: Storage) -> None:
+        """Notes that where a storage lies is used as a number."""
+        if self.outer is not None:
+            self.outer.note_place(storage)
+        for i, (tensor, _) in self.noted.items():
+            if tensor._storage is storage:
+                self.asked[i, "data_ptr"] = tensor
+                break
 
     def look_at_strides(self, storage: Storage) -> None:
         """Notes that the function asks for the strides of a tensor."""

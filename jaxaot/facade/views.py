@@ -533,7 +533,7 @@ def check_strided(size: Sequence[int], offset: int) -> None:
 @asks_classes
 def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
     """Returns any strided view of the storage."""
-    input._look_at_memory()
+    input._ask()
     offset = input._offset if storage_offset is None else operator.index(storage_offset)
     step = AsStrided(_sizes((size,)), _sizes((stride,)), offset, Geometry(*input._geometry))
     if len(step.size) != len(step.stride):

@@ -9,6 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from jaxaot.errors import AutogradError, SubclassError
+from jaxaot.facade.counter import writes_of
 from jaxaot.facade.hooks import NEEDS_GRADIENT, call_on_leaf, get_gradient_edge, leaf_hooks, let_through, wrap_gradient
 from jaxaot.facade.subclass import carrying, form_of, is_wrapper, put_together, take_apart
 from jaxaot.facade.tensor import Tensor, wrap_array
@@ -154,7 +155,7 @@ def call_together(group: Together, gradients: list[Any] | None) -> Any:
         result = hook(shown)
         pairs = pairs_with(shown, shown if result is None else result)
         gradients = [
-            before if before is None and new is old and not old._version else let_through(hook, new, before, old)
+            before if before is None and new is old and not writes_of(old) else let_through(hook, new, before, old)
             for before, old, (_, new) in zip(gradients, leaves, pairs, strict=True)
         ]
     return gradients

@@ -13,6 +13,7 @@ from jaxaot._frames import without_own_frames
 from jaxaot._jax import is_outermost
 from jaxaot._unpicklable import name_in_module
 from jaxaot._util import KeptWith, frozen, look_like, referable, shown, signature_of
+from jaxaot.lower.platforms import SEVERAL, are_several, platform_of
 from jaxaot.lower.static import counted_from_first, refuse_cycles
 from jaxaot.lower.version import AnotherWay, Checked, HasObjects, Objects, OfObjects, Version
 from jaxaot.lower.warm.events import CacheReport, as_report
@@ -34,6 +35,24 @@ def _versions_of(fn: Callable[..., Any], options: dict[str, Any]) -> dict[Any, V
         return _versions.of(fn).setdefault(frozen(options), {})
     except TypeError:  # an option has no hash
         return {}
+
+
+class _Traced:
+    """A traced function, `jax.stages.Traced`, which is lowered for any platform by what is for that one."""
+
+    def __init__(self, stage: Callable[[str], Any], platform: str):
+        """Traces; `stage` returns what JAX traced of the graph for a platform."""
+        self._stage, self._platform, self._traced = stage, platform, stage(platform)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._traced, name)
+
+    def lower(self, *, lowering_platforms: tuple[str, ...] | None = None, **options: Any) -> Any:
+        """Returns the lowered stage, as `jax.stages.Traced.lower` does."""
+        asked = set(lowering_platforms or (self._platform,))
+        platform = asked.pop() if len(asked) == 1 else SEVERAL
+        traced = self._traced if platform == self._platform else self._stage(platform)
+        return traced.lower(lowering_platforms=lowering_platforms, **options)
 
 
 class Jitted(Generic[P, R]):
@@ -60,16 +79,15 @@ class Jitted(Generic[P, R]):
         self._versions = _versions_of(fn, options)  # made at the first call: what XLA needs depends on the backend
         self._latest: tuple[Config | None, Any] = None, None  # one value, as other threads may have other settings
 
-    def _current(self) -> Version:
-        """Returns the version under the settings in force."""
+    def _current(self, platform: str) -> Version:
+        """Returns the version for a platform under the settings in force."""
         settings = config.get()
-        key = jax.default_backend(), settings.passes, settings.check_graphs, settings.exact_rounding
+        key = platform, settings.passes, settings.check_graphs, settings.exact_rounding
         key += (settings.check_executables,)
         version = self._versions.get(key)
         if version is None:
             checked = Checked(self._fn, self._objects)
-            version = self._versions.setdefault(key, Version(checked, self._options, settings))
-        self._latest = settings, version
+            version = self._versions.setdefault(key, Version(checked, self._options, settings, platform))
         return version
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -84,7 +102,9 @@ class Jitted(Generic[P, R]):
             settings, version = self._latest
             if settings is not config.get():
                 refuse_cycles((args, kwargs), "The arguments")  # once: each call would take longer by it
-                version = self._current()
+                version = self._current(platform_of(args, kwargs, self._options))
+                if not are_several():  # else the next call may be for another one
+                    self._latest = config.get(), version
             found = None
             try:
                 return version.run(*args, **kwargs)
@@ -137,7 +157,9 @@ class Jitted(Generic[P, R]):
         if self._objects.are_in((args, kwargs)):
             return self._of_objects().staged(method, self._name, args, kwargs)
         if is_outermost():
-            return self._current().staged(method, args, kwargs)
+            platform = platform_of(args, kwargs, self._options)
+            stage = lambda platform: self._current(platform).staged(method, args, kwargs)
+            return stage(platform) if method == "lower" else _Traced(stage, platform)
         return getattr(self._inside, method)(*args, **kwargs)
 
     @property

@@ -268,8 +268,7 @@ class Version:
       run: Carries out a call: the function that `jax.jit` returned, until a graph needs another way.
     """
 
-    def __init__(self, fn: Checked, options: dict[str, Any], settings: Config):
-        platform = options.get("backend") or jax.default_backend()
+    def __init__(self, fn: Checked, options: dict[str, Any], settings: Config, platform: str):
         passes = lowered_passes(settings.passes, platform, settings.exact_rounding, On.JITTED)
         is_placed = any(options.get(name) is not None for name in PLACED)
         if is_placed:
@@ -278,7 +277,7 @@ class Version:
         self._tracing = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
         self._traced = jax.jit(fn, **self._tracing)  # from which all ways take the graph
         self._settings, self._chooser = settings, Chooser(passes, settings, platform, not is_placed)
-        compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
+        compiler_options = keeping_barriers(options.get("compiler_options"), platform)
         if settings.exact_rounding:
             compiler_options = keeping_roundings(compiler_options)
         self._compiler_options = compiler_options or None

@@ -35,7 +35,10 @@ class _Marked(type):
         return types.new_class(name, own, exec_body=lambda body: body.update(namespace))
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, Tensor) and getattr(instance, "_mark", None) in cls.marks
+        if not isinstance(instance, Tensor):
+            return False
+        instance._ask("mark")
+        return getattr(instance, "_mark", None) in cls.marks
 
 
 @functools.cache

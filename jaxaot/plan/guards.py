@@ -214,6 +214,44 @@ class IsMadeAs(Condition):
 
 
 @immutable
+class Answers(Condition):
+    """A tensor of which the function asked for a fact.
+
+    Attributes:
+      fact: The name of the fact.
+      value: What it was.
+      ask: Returns it of a tensor.
+    """
+
+    fact: str
+    value: Any
+    ask: Any
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"{code.constant(self.ask)}({code.step(path)}) != {code.constant(self.value)}",)
+
+    def words(self, names: Names) -> str:
+        return f"a tensor with the {self.fact} {shown(self.value)}"
+
+
+@immutable
+class IsHeld(Condition):
+    """An array of NumPy with numbers that fewer bits hold.
+
+    Attributes:
+      test: Returns whether they do.
+    """
+
+    test: Any
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"not {code.constant(self.test)}({code.step(path)})",)
+
+    def words(self, names: Names) -> str:
+        return "an array whose numbers 32 bits hold"
+
+
+@immutable
 class HasCode(Condition):
     """A function, by its code."""
 

@@ -110,6 +110,7 @@ class Traced(_Stage):
       events: What the trace relied on of Python, in the order in which it was met; noted under
         `ja.config(validate_guards=True)` alone.
       is_abstract: Whether tensors that it reached have no values.
+      is_mixed: Whether others of them have some.
       shardings: For each graph input how it lay over several devices when it was traced; None elsewhere. The graph
         itself serves all placements.
       own: Which parts of the result are containers from outside; None if there are none.
@@ -133,6 +134,7 @@ class Traced(_Stage):
     own: OwnContainers | None = None
     view_names: Mapping[int, str] = dataclasses.field(default_factory=dict)
     order: Literal["all", "arguments", "none"] = "all"
+    is_mixed: bool = False
 
     def in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Returns the arguments of a call with their dicts in the order of those traced, where that does not count."""

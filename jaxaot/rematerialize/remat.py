@@ -42,6 +42,7 @@ from jaxaot.rematerialize.world import World
 from jaxaot.report.build import Sources, collectives_of, part_of, parts_inside
 from jaxaot.report.record import Report
 from jaxaot.tape.modes import state
+from jaxaot.tape.threads import OnceAtATime
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,6 +54,7 @@ MAX_GRAPHS = 64
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic, float, complex)
 _lock = threading.Lock()
+_traced = OnceAtATime()
 _lifts: dict[str, tuple[Callable[..., Any], Callable[..., bool]]] = {}
 _graphs = KeptWith()
 """By what they depend on, the graphs of functions, the last used last."""
@@ -389,17 +391,29 @@ def graph_of(
     """
     cache_key: Any = (key, tuple(map(jax.typeof, values)), trace_context())
     try:
-        with _lock:
-            kept = _graphs.of(fn)
-            found = kept.get(cache_key)
-            if found is not None and not (found.holds_calls and is_measured()):
-                kept[cache_key] = kept.pop(cache_key)  # the latest comes last
-                return kept[cache_key]
+        while True:
+            with _lock:
+                kept = _graphs.of(fn)
+                found = kept.get(cache_key)
+                if found is not None and not (found.holds_calls and is_measured()):
+                    kept[cache_key] = kept.pop(cache_key)  # the latest comes last
+                    return kept[cache_key]
+            if not _traced.wait((id(fn), cache_key)):
+                break
     except TypeError:  # some arguments have no hash
-        cache_key = None
+        return _trace(fn, flat, values, key)
+    with _traced.making((id(fn), cache_key)):
+        return _made(fn, flat, values, key, cache_key, kept)
+
+
+def _made(
+    fn: Callable[..., Any], flat: Callable[..., Any], values: Sequence[Any], key: tuple[Any, ...], cache_key: Any,
+    kept: dict[Any, Any],
+) -> Graph:  # fmt: skip
+    """Returns the graph of a function, traced now and kept if it may be."""
     graph = _trace(fn, flat, values, key)
     may_be_kept = not graph.closed_over and not (graph.holds_calls and is_measured())
-    if cache_key is not None and may_be_kept:  # what is closed over may be another array the next time
+    if may_be_kept:  # what is closed over may be another array the next time
         with _lock:
             kept[cache_key] = graph
             if len(kept) > MAX_GRAPHS:

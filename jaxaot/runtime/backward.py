@@ -81,7 +81,7 @@ class CompiledNode(Node):
       bases: For each gradient None, or how to cut that of a base out of that of its storage; None if none is cut.
       has_complex: Whether a value of the graph is complex: gradients then cross from one convention to the other.
       has_refills: Whether a residual is read from its storage.
-      second: The backward as a function that can be differentiated.
+      second: The backward as a function that can be differentiated; None once released.
       consuming: The same as `run`, reusing the buffers of some residuals, and the positions of these; None if there
         is none.
       apart: For each gradient the outputs that its input leads to, where that is not all of them.
@@ -129,9 +129,10 @@ class CompiledNode(Node):
         if create_graph:
             return self._recorded(self._held(True), cotangents)
         residuals = self._held(False)
-        if self.consuming is not None and self._is_last(residuals, cotangents):
+        consuming = self.consuming
+        if consuming is not None and self._is_last(residuals, cotangents):
             self.release()  # first: what an interrupt leaves says that it is gone, instead of deleted arrays
-            gradients = self.consuming[0](*residuals, *self._full(cotangents))
+            gradients = consuming[0](*residuals, *self._full(cotangents))
         else:
             gradients = self.run(*residuals, *self._full(cotangents))
         if self.has_complex or self.bases is not None:
@@ -197,6 +198,7 @@ class CompiledNode(Node):
 
     def release(self) -> None:
         self.residuals = self.versions = None
+        self.second = self.consuming = None  # which lead to the program, and to the hooks that it was made under
 
     @property
     def cache_key(self) -> Any:

@@ -21,8 +21,9 @@ from jaxaot._unpicklable import name_in_module, refuse_to_pickle
 from jaxaot._util import collector, shown, signature_of
 from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, UsageError, VolatileError
 from jaxaot.facade.iterated import has_iterators, opened, read_iterators
+from jaxaot.facade.raised import is_of_function
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import RUNNING, TRACING, OnMeta, is_of_function
+from jaxaot.facade.tracing import RUNNING, OnMeta, wait_for_traces
 from jaxaot.lower.warm.events import CacheReport, as_report
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
@@ -33,6 +34,7 @@ from jaxaot.runtime.program import Program, changing_numbers, lower
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
 from jaxaot.runtime.sizes import Sizes
+from jaxaot.runtime.untraced import NotTraced, Untraced, mixed_with_meta
 from jaxaot.tape.modes import state
 
 P = ParamSpec("P")
@@ -145,6 +147,7 @@ class CompiledFunction(Generic[P, R]):
         self._takes_iterators = False
         self._is_volatile = False
         self._is_one_graph = is_one_graph
+        self._untraced = Untraced(getattr(fn, "__name__", type(fn).__name__))
         self._recompiles = Recompiles(getattr(fn, "__name__", type(fn).__name__), 2 * max_programs, sizes is None)
         functools.update_wrapper(self, fn, updated=())
         self.__signature__ = signature_of(fn)
@@ -153,8 +156,8 @@ class CompiledFunction(Generic[P, R]):
         if RUNNING:
             if state.trace is not None or state.inlines or (state.dual is not None and state.dual.has_duals()):
                 return self.fn(*args, **kwargs)  # part of the graph that is being traced
-            with TRACING:  # storages hold symbols while another thread traces
-                pass
+            if not wait_for_traces():  # storages hold symbols while another thread traces
+                return self._eagerly(args, kwargs)
         if self._takes_iterators:
             args, kwargs = read_iterators(args, kwargs)  # type: ignore[assignment]
         try:
@@ -204,33 +207,53 @@ class CompiledFunction(Generic[P, R]):
 
     def _first_or_eager_call(self, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that no program fits."""
-        result = MISS if self._is_volatile else self._first_call(args, kwargs)
-        return self._eagerly(args, kwargs) if result is MISS else result
+        error = None
+        try:
+            result = MISS if self._is_volatile else self._first_call(args, kwargs)
+            if result is not MISS:
+                return result
+        except NotTraced as found:
+            error = found.error
+        try:
+            result = self._eagerly(args, kwargs)
+        except BaseException:  # it is the function that raises
+            self._untraced.drop(args, kwargs)
+            raise
+        if error is not None:
+            self._untraced.warn(error)
+        return result
 
     def _changing(self, args: Any, kwargs: Any) -> tuple[Path, ...]:
         """Returns the paths of the numbers that changed from program to program."""
         roots = [((("root", "args"),), args), ((("root", "kwargs"),), kwargs), ((("root", "fn"),), self.fn)]
         return changing_numbers(self.programs, roots)
 
-    def _built(self, args: Any, kwargs: Any, *walk: Any, **numbers: Any) -> Program | None:
-        """Returns a program for a call; None if the function has to run eagerly.
+    def _built(self, args: Any, kwargs: Any, *walk: Any, **numbers: Any) -> Program:
+        """Returns a program for a call.
 
-        That is so where it reads what is another thing at each call, where its tensors have no values, and where it
-        raises: what it did before is done.
+        Raises:
+          NotTraced: If the function has to run eagerly. That is so where it reads what is another thing at each call,
+            where its tensors have no values, and where it raises: what it did before is done.
         """
+        error: Exception | None = None
         try:
             return self._build(self.fn, args, kwargs, self._writing, *walk, **numbers)
-        except OnMeta:
-            pass
-        except VolatileError as error:
+        except OnMeta as found:
+            error = mixed_with_meta(name_of(self.fn)) if found.is_mixed else None
+            if error is not None and (self._is_one_graph or not self.runs_eagerly):
+                raise error from None
+        except VolatileError as volatile:
             if self._is_one_graph or not self.runs_eagerly:
                 raise
             self._is_volatile = True
-            self._note_volatile(error)
-        except Exception as error:
-            if not (self.runs_eagerly and is_of_function(error)):
+            self._note_volatile(volatile)
+        except Exception as raised:
+            if self._is_one_graph or not (self.runs_eagerly and is_of_function(raised)):
                 raise
-        return None
+            error = raised
+        if error is not None:
+            self._untraced.note(args, kwargs)
+        raise NotTraced(error)
 
     def _note_volatile(self, error: VolatileError) -> None:
         """Warns that calls run eagerly from now on."""
@@ -307,10 +330,10 @@ class CompiledFunction(Generic[P, R]):
                 if result is not MISS:
                     self._hits += 1
                     return result
+            if self._is_volatile or self._untraced.holds(args, kwargs):  # which another thread found out
+                return MISS
             start = time.perf_counter()
             program = self._built(args, kwargs, numbers=self._changing(args, kwargs))
-            if program is None:
-                return MISS
             result = self._enter(program, args, kwargs)
             if result is MISS:
                 program, result = self._settle(program, args, kwargs)
@@ -492,6 +515,7 @@ class CompiledFunction(Generic[P, R]):
         with self._building:
             self._keep([])
             self._by_sizes.clear()
+            self._untraced.clear()
             if self._sizes is not None:
                 self._sizes.clear()
             self._hits = self._misses = self.n_programs_made = 0

@@ -21,7 +21,7 @@ from jaxaot.errors import RecompileWarning, VolatileError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.recorder import Recorder
 from jaxaot.facade.stretch import StretchPrograms
-from jaxaot.facade.tracing import RUNNING, TRACING
+from jaxaot.facade.tracing import RUNNING, wait_for_traces
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import backward_slice
 from jaxaot.lower.interpret import Interpreter
@@ -173,8 +173,8 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         if RUNNING:
             if state.trace is not None or state.inlines or (state.dual is not None and state.dual.has_duals()):
                 return self.fn(*args, **kwargs)  # part of the graph that is being traced
-            with TRACING:
-                pass
+            if not wait_for_traces():
+                return self._eagerly(args, kwargs)
         args, kwargs = read_iterators(args, kwargs)
         walk = Walk()
         result = self._follow(walk, args, kwargs)
@@ -231,8 +231,10 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         with self._building:
             walk = Walk()
             result = self._follow(walk, args, kwargs)
-            if result is not MISS or self._gives_up(walk, args, kwargs):
+            if result is not MISS or self._gives_up(walk, args, kwargs) or self._is_volatile:
                 return result
+            if self._untraced.holds(args, kwargs):
+                return MISS
             program, start = None, time.perf_counter()
             for _ in range(N_BUILDS):
                 before = program
@@ -244,8 +246,6 @@ class SegmentedFunction(CompiledFunction[..., Any]):
                     self._warn(
                         stop.last.break_values[-1].line, f"follows {n} such values in one call", "calls of this kind"
                     )
-                    return MISS
-                if program is None:
                     return MISS
                 walk = Walk()
                 result = self._enter(program, args, kwargs, walk)

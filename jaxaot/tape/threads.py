@@ -8,11 +8,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 _Fn = TypeVar("_Fn", bound=Callable)
 
 _PAUSE_SECONDS, _PATIENCE_SECONDS = 0.0002, 10.0
+_POLL_SECONDS, _MAX_POLLS = 0.05, 5
 
 
 class Threads:
@@ -90,6 +91,58 @@ class Threads:
 
     def _is_write(self, code: CodeType) -> bool:
         return code in self._codes or code.co_filename in self._files
+
+
+def waits_for_threads(thread: int) -> bool:
+    """Returns whether a thread waits for another one, as `Thread.join`, a lock with a name and futures do."""
+    frame = sys._current_frames().get(thread)
+    return frame is not None and frame.f_code.co_filename == threading.__file__
+
+
+def waited(acquire: Callable[[float], bool], owner: Callable[[], int | None]) -> bool:
+    """Waits for what another thread holds; returns False if that waits itself, perhaps for this one.
+
+    Args:
+      acquire: Takes seconds, and waits that long at most; returns whether it is there.
+      owner: Returns the number of the thread that holds it; None if that is not known.
+    """
+    n_times = 0
+    while not acquire(_POLL_SECONDS):
+        thread = owner()
+        n_times = n_times + 1 if thread is not None and waits_for_threads(thread) else 0
+        if n_times == _MAX_POLLS:
+            return False
+    return True
+
+
+class OnceAtATime:
+    """Has threads that want the same thing wait for the one that makes it; who makes it is not made to wait."""
+
+    def __init__(self) -> None:
+        self._noting = threading.Lock()
+        self._made: dict[Any, tuple[int, threading.Event]] = {}
+
+    def wait(self, key: Any) -> bool:
+        """Waits as long as another thread makes a thing; returns whether one did and it may be there now."""
+        with self._noting:
+            thread, made = self._made.get(key, (0, None))
+        if made is None or thread == threading.get_ident():
+            return False
+        return waited(made.wait, lambda: thread)
+
+    @contextlib.contextmanager
+    def making(self, key: Any) -> Iterator[None]:
+        """Inside, the calling thread makes a thing, unless another one does already."""
+        mine = threading.get_ident(), threading.Event()
+        with self._noting:
+            is_first = self._made.setdefault(key, mine) is mine
+        try:
+            yield
+        finally:
+            if is_first:
+                with self._noting:
+                    self._made.pop(key, None)
+                mine[1].set()
 
 
 def _calls(frame: FrameType | None) -> Iterator[FrameType]:

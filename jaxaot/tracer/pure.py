@@ -120,9 +120,9 @@ class _InlineState(TraceState):
         is_of_outer = self.outer is not None and id(tensor._storage) not in self.storages
         return self.outer.part_of(tensor) if is_of_outer and self.outer is not None else None
 
-    def look_at(self, storage: Storage) -> None:
+    def look_at(self, tensor: Tensor) -> None:
         if self.outer is not None:
-            self.outer.look_at(storage)
+            self.outer.look_at(tensor)
 
     def look_at_strides(self, storage: Storage) -> None:
         if self.outer is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -24,13 +24,14 @@ from jaxaot.facade.cell_tensors import NeedsTensors, tensor_of
 from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.history import History
 from jaxaot.facade.numbers import Numbers, SymbolicNumber
+from jaxaot.facade.raised import run_traced
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState, run_traced
+from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
 from jaxaot.plan.facts import LoadsValue
-from jaxaot.plan.guards import GradGuard, HasType, IsTensor, PythonGuard, StaticInput
+from jaxaot.plan.guards import GradGuard, HasType, StaticInput
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import OutsideObject, WorldWrite
@@ -51,6 +52,7 @@ from jaxaot.tracer.arguments import (
     value_type,
     with_leaves,
 )
+from jaxaot.tracer.asked import add_bases, asked_guards, held_guards
 from jaxaot.tracer.containers import PLAIN, is_plain
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.generators import generator_plan
@@ -271,7 +273,10 @@ def _trace(
                 aval = jax.typeof(leaf.value)
                 given.append(trace.lift((), aval.dtype, ("value", position), weak_type=aval.weak_type))
             elif is_array_argument(leaf):
-                given.append(trace.lift(tuple(leaf.shape), canonical_dtype(leaf.dtype), ("value", position)))
+                dtype = canonical_dtype(leaf.dtype)
+                given.append(trace.lift(tuple(leaf.shape), dtype, ("value", position)))
+                if dtype != leaf.dtype and not isinstance(leaf, jax.ShapeDtypeStruct):
+                    trace.wide[id(given[-1])] = position, leaf
             else:
                 given.append(leaf)
         of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else []
@@ -393,6 +398,7 @@ def _finish(
     starts = roots(fn, args, kwargs)
     unread = frozenset(id(follow(starts, path)) for path in how.lists)
     paths = find_paths(starts, targets, unread)
+    add_bases(trace, paths)
     inputs = _tensor_inputs(leaves, trace, paths)
     if not trace.is_broken:  # stopped at a value, the function's frames still hold what it made
         check_leaks(roots(fn, args, kwargs), trace, escapes)
@@ -504,7 +510,8 @@ def _finish(
         unread=unread,
         replaced=world.replaced,
     )
-    python = (*python_guards(starts, guarded), *_grad_guards(trace, number, paths))
+    python = (*python_guards(starts, guarded), *asked_guards(trace, number, paths))
+    python = (*python, *held_guards(trace, (args, kwargs), in_tree))
     python = without_numbers(python, how.numbers, starts)
     of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else [None] * len(leaves)
     read = (*(paths[id(t)] for t in inputs), *(array.path for array in place_plan.arrays))
@@ -535,7 +542,7 @@ def _finish(
     rng, seeded = generator_plan(trace, starts)
     done = dataclasses.replace(done, writes=(*done.writes, *seeded))
     break_values = _break_values(trace, escapes, jaxpr)
-    is_abstract = any(was["layout"].is_abstract for _, was in trace.storages.values())
+    without_values = {was["layout"].is_abstract for _, was in trace.storages.values()}
     lain: list[Any] = [None] * len(jaxpr.in_avals)
     given = [(s.graph_input, trace.storages[i][1]["array"]) for s, i in zip(storages, storage_ids, strict=True)]
     given += [(position[k], trace.storages[id(inputs[i]._storage)][1]["array"]) for i, k in parts]
@@ -543,8 +550,9 @@ def _finish(
         if place is not None:
             lain[place] = placement_of(array)
     return Traced(
-        jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events, is_abstract,
-        tuple(lain), escapes.own, escapes.view_names, "arguments" if names_its_keywords(fn) else "all",
+        jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events,
+        True in without_values, tuple(lain), escapes.own, escapes.view_names,
+        "arguments" if names_its_keywords(fn) else "all", len(without_values) > 1,
     )  # fmt: skip
 
 
@@ -572,14 +580,6 @@ def _without_arguments(alias: AliasPlan, starts: Sequence[tuple[Path, Any]], lea
         for o in alias.outputs
     )
     return dataclasses.replace(alias, outputs=outputs)
-
-
-def _grad_guards(trace: TraceState, number: dict[int, int], paths: dict[int, Path]) -> Iterator[PythonGuard]:
-    """Yields the guards that the `.grad` of a tensor is a tensor that another path leads to."""
-    for i, (_, gradient) in trace.grad_reads.items():
-        path = (*paths[i], ("attr", "_grad"))
-        if id(gradient) in number and paths[id(gradient)] != path:
-            yield PythonGuard(path, IsTensor(number[id(gradient)]))
 
 
 def _repeats(leaves: Sequence[Any], number: dict[int, int], paths: dict[int, Path]) -> tuple[tuple[int, int], ...]:

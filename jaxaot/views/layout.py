@@ -49,12 +49,14 @@ class Layout:
       numel: Number of elements shown.
       is_abstract: Whether the memory has no values.
       origin: Of the layout of a storage, the memory element at which its array begins.
+      most: Of the layout of a storage, how many elements it held before it was trimmed; 0 if it was not.
     """
 
     __slots__ = ("__dict__", "dtype", "is_conj", "numel", "size", "stride")
 
     is_abstract = False
     origin = 0
+    most = 0
 
     def __init__(self, size: Shape, stride: Shape, dtype: np.dtype, is_conj: bool = False):
         self.size = size
@@ -206,6 +208,47 @@ class AbstractLayout(Layout):
 
 def _abstract(*fields: Any) -> Layout:
     return layout_of(*fields).abstract
+
+
+class CheckedLayout(Layout):
+    """The layout of a storage that not all tensors on it may read, see `memory_layout`."""
+
+    __slots__ = ()
+
+    def __init__(self, n: int, dtype: np.dtype, n_written: int, most: int):
+        super().__init__((n,), (1,), dtype)
+        self.n_written = n_written
+        self.most = most
+
+    def __reduce__(self) -> Any:
+        return memory_layout, (self.numel, self.dtype, self.n_written, self.most)
+
+    @functools.cached_property
+    def abstract(self) -> Layout:
+        made = AbstractLayout(self.size, self.stride, self.dtype)
+        made.most = self.most
+        return made
+
+
+@functools.lru_cache(maxsize=4096)
+def _checked_layout(n: int, dtype: np.dtype, n_written: int, most: int) -> Layout:
+    return CheckedLayout(n, dtype, n_written, most)
+
+
+def memory_layout(n: int, dtype: np.dtype, n_written: int, most: int) -> Layout:
+    """Returns the layout of a storage that was resized.
+
+    Where a tensor may show memory that was not written, or that was trimmed, it is an object of its own. No tensor's
+    layout is that object, so every read and write looks at how far the tensor reaches.
+
+    Args:
+      n: Its elements.
+      dtype: Of them.
+      n_written: How many of them hold values.
+      most: How many it has held at most.
+    """
+    is_all = n_written == n and n >= most
+    return contiguous((n,), dtype) if is_all else _checked_layout(n, dtype, n_written, most)
 
 
 _layouts: dict[tuple[Shape, Shape, np.dtype, bool], Layout] = {}

@@ -223,3 +223,66 @@ def test_a_storage_is_not_indexed_beyond_its_end():
     with pytest.raises(errors.TensorTypeError):
         row[1:]
     assert list(ja.ones(2).storage()) == [1, 1]
+
+
+def trimmed():
+    """Returns a contiguous view with as many elements as are left of its storage, all of them beyond its end."""
+    x = ja.arange(6.0)
+    y = x[4:]
+    x.untyped_storage().resize_(8)
+    return x, y
+
+
+BEYOND = {
+    "computed with": lambda y: y * 1,
+    "written": lambda y: y.add_(10),
+    "written by a foreach": lambda y: ja._foreach_add_([y], 1.0),
+    "an out=": lambda y: ja.add(ja.ones(2), 1, out=y),
+    "an item": lambda y: y[0].item(),
+    "a list": lambda y: y.tolist(),
+    "NumPy": lambda y: y.numpy(),
+    "dlpack": lambda y: y.__dlpack__(),
+    "bytes": lambda y: y.view(ja.int32).tolist(),
+    "copied": lambda y: y.clone(),
+    "a derivative": lambda y: (y.requires_grad_() * 2).sum().backward(),
+    "saved": lambda y: ja.save({"y": y}, "never"),
+    "an argument": lambda y: ja.compile(lambda t: t * 1)(y),
+    "a written argument": lambda y: ja.compile(lambda t: t.add_(1))(y),
+    "captured": lambda y: ja.compile(lambda t: t + y)(ja.ones(2)),
+}
+
+
+@each("name", BEYOND)
+def test_a_view_beyond_the_end_of_a_trimmed_storage_is_refused(name):
+    x, y = trimmed()
+    with pytest.raises(errors.StorageSizeError, match="resized below"):
+        BEYOND[name](y)
+    assert x[:2].tolist() == [0, 1] and "no values" in repr(y)
+
+
+def test_a_trimmed_storage_is_told_apart_until_it_is_as_long_as_it_was():
+    add = ja.compile(lambda t: t.add_(1))
+    assert add(ja.arange(6.0)[4:]).tolist() == [5, 6] and add(ja.arange(2.0)).tolist() == [1, 2]
+    x, y = trimmed()
+    with pytest.raises(errors.StorageSizeError, match="resized below"):
+        add(y)
+    with pytest.raises(errors.StorageSizeError, match="resized below"):
+        y.clone()
+    assert add(x[:2]).tolist() == [1, 2]
+
+    def trim(t):
+        part = t[4:]
+        t.untyped_storage().resize_(8)
+        return part
+
+    part = ja.compile(trim)(z := ja.arange(6.0))
+    with pytest.raises(errors.StorageSizeError, match="resized below"):
+        part.tolist()
+    for storage in (z.untyped_storage(), x.untyped_storage()):
+        storage.resize_(0)
+        storage.resize_(8)
+        ja.zeros(0).set_(storage, 0, (2,)).copy_(ja.ones(2))
+    with pytest.raises(errors.StorageSizeError, match="resized below"):
+        (y + 1, part + 1)
+    x.untyped_storage().resize_(24)
+    assert y.copy_(ja.ones(2)).tolist() == [1, 1] and add(y).tolist() == [2, 2]

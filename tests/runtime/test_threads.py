@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import threading
 import time
@@ -237,3 +238,75 @@ def test_an_array_that_another_call_overwrites_is_waited_for():
         lambda: [read() for _ in range(300)],
     )
     assert x[0].item() == 301
+
+
+def counted(read, body):
+    """Returns a function that notes each time its Python runs in a way that no trace undoes, and how often it did."""
+
+    def fn(x):
+        os.write(read[1], b"x")
+        for _ in range(60):
+            x = x + 0  # long enough for others to come
+        return body(x)
+
+    return fn, lambda: len(os.read(read[0], 100))
+
+
+@pytest.mark.parametrize("make", [ja.compile, ja.jit, ja.remat, lambda f: ja.value_and_grad(lambda x: f(x).sum())])
+def test_a_function_that_all_threads_call_first_is_traced_once(make):
+    once, together_ = os.pipe(), os.pipe()
+    x = ja.ones(3) if make is ja.compile else np.ones(3, np.float32)
+    fn, n_runs = counted(once, lambda x: x * 2)
+    make(fn)(x)
+    expected = n_runs()
+    fn, n_runs = counted(together_, lambda x: x * 2)
+    fn, results = make(fn), []
+    together(*[lambda: results.append(fn(x))] * 8)
+    assert len(results) == 8 and n_runs() == expected
+
+
+@pytest.mark.filterwarnings("ignore::jaxaot.errors.RecompileWarning")
+def test_what_cannot_be_compiled_is_tried_once_by_all_threads():
+    fn, n_runs = counted(os.pipe(), lambda x: x * random.random())
+    fn = ja.compile(fn)
+    together(*[lambda: fn(ja.ones(3))] * 8)
+    assert n_runs() == 9, "one trace, and eight eager runs"
+
+
+@pytest.mark.parametrize("make", [ja.compile, ja.remat])
+def test_a_traced_function_may_wait_for_a_thread_of_its_own(make):
+    inner, ones = make(lambda x: x * 2), ja.ones(2) if make is ja.compile else np.ones(2, np.float32)
+
+    def run(x):
+        got = []
+        thread = threading.Thread(target=lambda: got.append(float(inner(ones)[0])))
+        thread.start()
+        thread.join()
+        return x + got[0]
+
+    outer, results = make(run), []
+    together(lambda: results.append(outer(ones + 0)), timeout=20)
+    assert float(results[0][0]) == 3
+
+
+def test_a_thread_that_needs_what_is_traced_is_told_so():
+    w = ja.ones(2)
+
+    def run(x):
+        failed = []
+
+        def use():
+            try:
+                (w * 2).tolist()
+            except ja.errors.LeakedTensorError as error:
+                failed.append(str(error))
+
+        w.add_(x)
+        thread = threading.Thread(target=use)
+        thread.start()
+        thread.join()
+        return x * len(failed)
+
+    results = []
+    together(lambda: results.append(ja.compile(run)(ja.ones(2))), timeout=20)
+    assert results[0].tolist() == [1, 1]

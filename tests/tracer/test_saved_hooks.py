@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import weakref
 
 import numpy as np
 import pytest
@@ -499,3 +501,47 @@ def test_random_networks(seed):
     for a, b, c, d in zip(plain, *unchanged, same, strict=True):
         assert np.allclose(a, d, rtol=1e-4, atol=1e-5)
         assert np.allclose(b, c, rtol=1e-4, atol=1e-5) and np.allclose(a, b, rtol=0.1, atol=0.1)
+
+
+class Kept:
+    """Hooks on saved tensors that are an object, which lives until nobody needs it."""
+
+    def pack(self, x):
+        return x.numpy() if not x._is_without_values else x + 1
+
+    def unpack(self, packed):
+        return ja.tensor(packed) if isinstance(packed, np.ndarray) else packed - 1
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_hooks_of_a_call_are_gone_when_its_backward_is_done(compiled):
+    w, held = ja.ones(3, requires_grad=True), Kept()
+    fn = lambda x: ((x * w).sin() * w).sum()
+    fn = ja.compile(fn) if compiled else fn
+    alive = weakref.ref(held)
+    with hooks(held.pack, held.unpack):
+        out = fn(ja.ones(3))
+    del held, fn
+    out.backward(retain_graph=True)
+    gc.collect()
+    assert alive() is not None
+    out.backward()
+    gc.collect()
+    assert alive() is None and out.grad_fn is not None
+    with pytest.raises(RuntimeError, match="second time"):
+        out.backward()
+
+
+@pytest.mark.parametrize("anomaly", [False, True])
+def test_what_the_nodes_of_a_call_hold_is_gone_when_its_backward_is_done(anomaly):
+    class Closed:
+        factor = 2.0
+
+    closed, w = Closed(), ja.ones(3, requires_grad=True)
+    alive = weakref.ref(closed)
+    with ja.autograd.set_detect_anomaly(anomaly):
+        out = ja.compile(lambda x, closed=closed: (x * w * closed.factor).sum())(ja.ones(3))
+        del closed
+        out.backward()
+    gc.collect()
+    assert alive() is None and w.grad.tolist() == [2, 2, 2]

@@ -7,10 +7,12 @@ import weakref
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import jaxaot as ja
 from jaxaot.errors import RecompileWarning, TensorTypeError, UsageError, VolatileError
+from tests.cases import each
 
 
 class Bag:
@@ -104,3 +106,96 @@ def test_print_prints_at_each_call(compiler, capsys):
     jax.effects_barrier()
     out = capsys.readouterr().out.replace("Array(", "tensor(").replace(", dtype=float32", "")
     assert out == "y is|{'y': tensor([2., 2.])}|3\ny is|{'y': tensor([4., 4.])}|3\n"
+
+
+ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
+OF_NUMPY = {
+    "from_numpy": lambda a: ja.from_numpy(a),
+    "as_tensor": lambda a: ja.as_tensor(a),
+    "tensor": lambda a: ja.tensor(a, requires_grad=True),
+    "asarray": lambda a: ja.asarray(a),
+    "dlpack": lambda a: ja.from_dlpack(a),
+    "new_tensor": lambda a: ja.ones(1).new_tensor(a),
+    "parts": lambda a: ja.stack([ja.from_numpy(row) for row in a]),
+    "scalars": lambda a: ja.tensor([a[0, 0], a[1, 1]]),
+    "in NumPy's words": lambda a: ja.from_numpy(a.astype(np.float32).T.reshape(2, 3)),
+}
+
+
+@each("name", OF_NUMPY)
+def test_tensors_are_made_of_numpy_arguments_in_one_graph(name):
+    fn = ja.compile(lambda a: OF_NUMPY[name](a) * 2, fullgraph=True)
+    for a in (ROWS, ROWS + 1):
+        assert fn(a).tolist() == (OF_NUMPY[name](a) * 2).tolist()
+    assert fn.n_programs == 1
+
+
+def test_numbers_of_numpy_that_32_bits_do_not_hold_are_refused_at_each_call():
+    fn = ja.compile(lambda a: ja.from_numpy(a) + 1, fullgraph=True)
+    assert fn(np.array([1, 2])).tolist() == [2, 3]
+    for a in (np.array([2**40, 1]), np.array([1e300, 1.0])):
+        with pytest.raises(ja.errors.TensorValueError):
+            fn(a)
+
+
+def only_a_trace_raises(x, a):
+    calls.append(1)
+    a[0, 0] += 1  # no symbol of JAX is written so
+    return x * 2 + ja.from_numpy(a)
+
+
+calls = []
+
+
+@pytest.mark.parametrize("options", [{}, {"segments": True}])
+def test_a_run_that_only_a_trace_refuses_is_eager_and_says_so_once(options, monkeypatch):
+    fn = ja.compile(only_a_trace_raises, **options)
+    n_traces, build = [], fn._build
+    monkeypatch.setattr(fn, "_build", lambda *args, **kwargs: (n_traces.append(1), build(*args, **kwargs))[1])
+    a = ROWS.copy()
+    calls.clear()
+    with pytest.warns(RecompileWarning, match=r"only_a_trace_raises` ran eagerly(?s:.*)item assignment(?s:.*)\+= 1"):
+        assert fn(ja.ones(()), a)[0, 0].item() == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for n in range(2, 16):
+            assert fn(ja.ones(()), a)[0, 0].item() == 2 + n
+        assert len(n_traces) == 1 and len(calls) == 15
+        fn(ja.ones(()), a)
+        fn(ja.ones(2, 3), a)
+    assert len(n_traces) == 3, "after a while it is tried again, and at once for another kind"
+
+
+def test_what_has_to_be_one_graph_raises_what_the_trace_raised():
+    a, x = ROWS.copy(), ja.ones(())
+    calls.clear()
+    with pytest.raises(TypeError, match="item assignment"):
+        ja.compile(only_a_trace_raises, fullgraph=True)(x, a)
+    assert not calls and a[0, 0] == 0, "nothing has changed"
+
+
+def test_what_the_function_raises_itself_is_no_news():
+    @ja.compile
+    def fn(x):
+        calls.append(1)
+        raise KeyError("mine")
+
+    calls.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            with pytest.raises(KeyError, match="mine"):
+                fn(ja.ones(1))
+    assert calls == [1, 1]
+
+
+def test_a_function_of_tensors_with_and_without_values_runs_eagerly_and_says_so():
+    held, without = ja.ones(2), ja.ones(2).to("meta")
+    both = lambda x: (x * 2, held + 1)
+    with pytest.warns(RecompileWarning, match="on the device `meta`"):
+        assert ja.compile(both)(without)[1].tolist() == [2, 2]
+    with pytest.raises(ja.errors.TraceError, match="on the device `meta`"):
+        ja.compile(both, fullgraph=True)(without)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ja.compile(lambda x: x * 2, fullgraph=True)(without).is_meta

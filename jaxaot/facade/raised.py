@@ -1,0 +1,41 @@
+"""What a traced function raises: whether it is the function that does, or the trace of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from jaxaot.errors import AutogradError, CompilerError, TraceError
+
+
+def run_traced(fn: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> Any:
+    """Returns `fn(*args, **kwargs)`, run in a context if there is one; for `is_of_function`."""
+    return fn(*args, **kwargs) if context is None else context.run(fn, *args, **kwargs)
+
+
+def run_handler(handler: Callable[[int, Any], Any], number: int, frame: Any) -> Any:
+    """Returns what a handler of a signal returns; for `is_of_function`."""
+    return handler(number, frame)
+
+
+def is_of_function(error: BaseException) -> bool:
+    """Returns whether a traced function raised an exception, as it may do eagerly as well."""
+    if isinstance(error, (TraceError, CompilerError, AutogradError, *_OF_TRACERS)):  # what only a trace refuses
+        return False
+    traceback, is_found = error.__traceback__, False
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code is run_handler.__code__:  # a handler raised, which comes at any time and only once
+            return False
+        is_found = is_found or code is run_traced.__code__
+        traceback = traceback.tb_next
+    return is_found
+
+
+_OF_TRACERS = (
+    jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError, jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError, jax.errors.UnexpectedTracerError,
+)  # fmt: skip
+"""What JAX says where a symbol is asked for its value."""

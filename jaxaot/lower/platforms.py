@@ -1,0 +1,65 @@
+"""The platform that a call is for, which says by what passes and options its graph is compiled.
+
+As for `jax.jit`: an option that says where a program runs comes first, then what the arguments lie on, be it arrays or
+types with shardings, whose devices may be absent; then the mesh and the device that are in force.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+from jax.extend.backend import backends
+
+SEVERAL = "several"
+"""What a program is for that is lowered for more than one platform, so that passes of none run."""
+
+
+@functools.cache
+def are_several() -> bool:
+    """Returns whether arrays of this process may lie on several platforms."""
+    return len(backends()) > 1
+
+
+def _of_sharding(sharding: Any) -> str | None:
+    try:
+        return next(iter(sharding.device_set)).platform
+    except (AttributeError, ValueError, TypeError, StopIteration):  # an abstract mesh has no devices
+        return None
+
+
+def _of_leaf(leaf: Any) -> str | None:
+    """Returns the platform on which an array was placed, or a type is; None if that is not said."""
+    if isinstance(leaf, jax.Array) and not getattr(leaf, "committed", True):
+        return None
+    return _of_sharding(leaf) if hasattr(leaf, "device_set") else _of_sharding(getattr(leaf, "sharding", None))
+
+
+def _of_device(device: Any) -> str | None:
+    if isinstance(device, str):
+        return device.partition(":")[0]
+    return getattr(device, "platform", None)
+
+
+def platform_of(args: Any, kwargs: Any, options: Mapping[str, Any]) -> str:
+    """Returns the platform for which a call is lowered.
+
+    Args:
+      args: The arguments.
+      kwargs: Those that are passed by name.
+      options: The options of `jax.jit`.
+    """
+    asked = _of_device(options.get("backend") or options.get("device"))
+    if asked is not None:
+        return asked
+    given = (options.get("in_shardings"), options.get("out_shardings"), args, kwargs)
+    for leaf in jax.tree.leaves(given, is_leaf=lambda x: hasattr(x, "device_set")):
+        found = _of_leaf(leaf)
+        if found is not None:
+            return found
+    mesh = jax.sharding.get_mesh() if hasattr(jax.sharding, "get_mesh") else None
+    if mesh is not None and not mesh.empty:
+        return mesh.devices.flat[0].platform
+    return _of_device(jax.config.jax_default_device) or jax.default_backend()
