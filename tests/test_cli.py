@@ -114,6 +114,7 @@ def test_functions_that_are_compiled_already_are_explained(capsys, tmp_path, mon
         assert f"by {kind} on" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr("jaxaot.cli.load_text", lambda *_: signal.raise_signal(signal.SIGINT))
     assert main(["demo", "--steps", "1"]) == 130
