@@ -237,6 +237,7 @@ def written_at_once(path: str | os.PathLike[str], mode: int | None = None) -> It
         handle = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
     except OSError as error:
         raise OSError(error.errno, error.strerror, given) from error
+    mode = stat.S_IMODE(os.fstat(handle).st_mode)
     os.close(handle)
     try:
         yield unfinished
@@ -251,7 +252,8 @@ def written_at_once(path: str | os.PathLike[str], mode: int | None = None) -> It
         if there is not None:
             with contextlib.suppress(OSError, AttributeError):  # another owner's, which only root may give back
                 os.chown(unfinished, there.st_uid, there.st_gid)
-            os.chmod(unfinished, stat.S_IMODE(there.st_mode))
+            mode = stat.S_IMODE(there.st_mode)
+        os.chmod(unfinished, mode)  # libraries may have put a file of their own there
         os.replace(unfinished, target)
     except BaseException:
         with contextlib.suppress(OSError):
