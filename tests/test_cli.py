@@ -250,7 +250,9 @@ def test_output_that_cannot_be_written_is_one_line(tmp_path, monkeypatch):
             assert said(patch, None, *argv) == (2, "jaxaot: cannot write the output: stdout is closed\n"), argv
         if os.path.exists("/dev/full"):
             with pytest.MonkeyPatch.context() as patch, open("/dev/full", "w", encoding="ascii") as full:
-                assert said(patch, full, *argv) == (2, "jaxaot: cannot write the output: No space left on device\n"), argv
+                assert said(patch, full, *argv) == (2, "jaxaot: cannot write the output: No space left on device\n"), (
+                    argv
+                )
     with pytest.MonkeyPatch.context() as patch:
         assert said(patch, None, "explain", "small:fn", "--quiet") == (0, "")
 

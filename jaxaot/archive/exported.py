@@ -144,8 +144,8 @@ def _without_values(traced: Traced, starts: Sequence[tuple[Path, Any]]) -> Expor
     names = [f"`{place_name(t.path, parameter_names(starts[-1][1]))}`" for t in found[:3]]
     more = f" and {len(found) - 3} more" if len(found) > 3 else ""
     return ExportError(
-        f"An archive holds values, and {', '.join(names)}{more} on the device `meta` have none. Give a module memory by "
-        '`module.to_empty(device="cpu")` and values by `module.load_state_dict(…)`; pass an example that has values.'
+        f"An archive holds values, and {', '.join(names)}{more} on the device `meta` have none. Give a module memory "
+        'by `module.to_empty(device="cpu")` and values by `module.load_state_dict(…)`; pass an example that has values.'
     )
 
 
@@ -354,8 +354,9 @@ class ExportedFunction:
 
         Args:
           path: Where, such as `"step.jaxaot"`.
-          weights: Whether the values of the state are in it, or only those that no `state_dict()` has. Without them `ja.load(path, weights=…)` takes them, for
-            instance from `ja.save(model.state_dict(), "weights.safetensors")`.
+          weights: Whether the values of the state are in it, or only those that no `state_dict()` has. Without them
+            `ja.load(path, weights=…)` takes them, for instance from `ja.save(model.state_dict(),
+            "weights.safetensors")`.
 
         Raises:
           ExportError: If JAX cannot export a graph.

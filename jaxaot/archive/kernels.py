@@ -18,7 +18,9 @@ _KNOWN = re.compile(
 )
 """The names of those that a program may call. Those that call Python are none of these."""
 
-_OF_MATRICES = re.compile(r"lapack_([sdcz])(\w+)_ffi|(Eigh|Qr|ProductOfElementaryHouseholderReflectors|LuDecomposition)")
+_OF_MATRICES = re.compile(
+    r"lapack_([sdcz])(\w+)_ffi|(Eigh|Qr|ProductOfElementaryHouseholderReflectors|LuDecomposition)"
+)
 _CALL = re.compile(r"custom_call @([\w.$]+)\(.*: \(([^()]*)\) -> (\([^()]*\)|tensor<[^()]*>)")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _CONFIG = re.compile(r"backend_config = \{([^{}]*)\}")
@@ -32,7 +34,8 @@ _SHAPES = {
     "gtsv": "n n n nb -> n n n nb :i", "geev real": "nn -> n n nn:c nn:c :i", "geev complex": "nn -> n nn:c nn:c :i",
     "gees real": "nn -> nn nn n n :i :i", "gees complex": "nn -> nn nn n :i :i", "trsm left": "nn nb -> nb",
     "Eigh": "nn -> nn n:r", "Qr": "mn -> mn k", "ProductOfElementaryHouseholderReflectors": "mn t -> mn",
-    "LuDecomposition": "mn -> mn k:i m:i", "trsm right": "nn bn -> bn", "svd whole": "mn -> mn k:r mm nn :i", "svd thin": "mn -> mn k:r mk kn :i",
+    "LuDecomposition": "mn -> mn k:i m:i",
+    "trsm right": "nn bn -> bn", "svd whole": "mn -> mn k:r mm nn :i", "svd thin": "mn -> mn k:r mk kn :i",
 }  # fmt: skip
 """What kernels take and return, without the dims of the batch, which come first. A letter is a size: `k` is the smaller
 one of `m` and `n`, `p` is n - 1. Behind a colon stands the type where it is another: real, complex, or 32-bit integers.

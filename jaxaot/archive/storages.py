@@ -12,7 +12,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jaxaot._jax import is_tracer
 from jaxaot._placement import is_spread
@@ -69,4 +68,4 @@ def _array_of(flat: Array, layout: Layout) -> Array:
     """Returns an array with the elements that lie in memory in this order."""
     order = layout.memory_order
     array = jnp.reshape(flat, [layout.size[d] for d in order])
-    return array if order == tuple(range(len(order))) else jnp.transpose(array, np.argsort(order))
+    return jnp.transpose(array, [order.index(d) for d in range(len(order))])

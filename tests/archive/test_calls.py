@@ -237,7 +237,9 @@ def test_views_of_a_whole_storage_are_arguments_as_any_other():
     for one in (archived(fn, ja.ones(8).view(4, 2), ja.ones(2, 4).view(4, 2)), loaded):
         for shape in ((8,), (2, 4), (4, 2), (1, 8)):
             mine, other = ja.arange(8.0).view(shape), ja.arange(8.0).view(shape)
-            assert one(mine.view(4, 2), mine.clone().view(4, 2)).item() == fn(other.view(4, 2), other.clone().view(4, 2))
+            assert one(mine.view(4, 2), mine.clone().view(4, 2)).item() == fn(
+                other.view(4, 2), other.clone().view(4, 2)
+            )
             assert mine.tolist() == other.tolist() and mine._version == 1
     base = ja.arange(8.0)
     with pytest.raises(ja.errors.SignatureMismatchError, match="`z` shares memory with `y`"):
