@@ -88,12 +88,12 @@ class OnMeta(Exception):
     """A call reaches tensors without values: there is nothing to compile for it, and the function itself is run.
 
     Attributes:
-      is_mixed: Whether it reaches tensors with values too.
+      traced: The call.
     """
 
-    def __init__(self, is_mixed: bool):
+    def __init__(self, traced: Any):
         super().__init__("tensors on the device `meta` have no values: there is nothing to compile for them")
-        self.is_mixed = is_mixed
+        self.traced = traced
 
 
 def require_values(traced: Any) -> Any:
@@ -103,7 +103,7 @@ def require_values(traced: Any) -> Any:
       OnMeta: If some have none.
     """
     if traced.is_abstract:
-        raise OnMeta(traced.is_mixed)
+        raise OnMeta(traced)
     return traced
 
 

@@ -239,7 +239,7 @@ class CompiledFunction(Generic[P, R]):
         try:
             return self._build(self.fn, args, kwargs, self._writing, *walk, **numbers)
         except OnMeta as found:
-            error = mixed_with_meta(name_of(self.fn)) if found.is_mixed else None
+            error = mixed_with_meta(name_of(self.fn)) if found.traced.is_mixed else None
             if error is not None and (self._is_one_graph or not self.runs_eagerly):
                 raise error from None
         except VolatileError as volatile:
