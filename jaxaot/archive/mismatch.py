@@ -76,11 +76,11 @@ class _Call:
             is_same = (
                 type(value) is type(condition.value) and value == condition.value
                 if isinstance(condition, EqualTo)
-                else isinstance(value, condition.cls)
+                else isinstance(value, condition.cls) and type(value) is not bool
             )  # type: ignore[attr-defined]
             if not is_same:
-                wanted = condition.value if isinstance(condition, EqualTo) else "a generator"
-                yield f"argument {static.leaf} is {value!r:.60} instead of {wanted!r:.60}"
+                wanted = repr(condition.value) if isinstance(condition, EqualTo) else f"a {condition.cls.__name__.lower()}"
+                yield f"argument {static.leaf} is {value!r:.60} instead of {wanted:.60}"
         for value in self.plan.values:
             yield from self._value(value, self.leaves[value.leaf])
         found: dict[int, list[Any]] = {}
@@ -98,10 +98,7 @@ class _Call:
 
     def _value(self, value: Any, given: Any) -> Iterator[str]:
         name = f"argument {value.leaf}"
-        if value.number_type is not None:
-            if type(given) is not value.number_type:
-                yield f"{name} is a {type(given).__name__} instead of a {value.number_type.__name__}"
-        elif not isinstance(given, (jax.Array, np.ndarray, np.generic)):
+        if not isinstance(given, (jax.Array, np.ndarray, np.generic)):
             yield f"{name} is a {type(given).__name__} instead of an array"
         elif (tuple(given.shape), canonical_dtype(given.dtype)) != (tuple(value.shape), value.dtype):
             yield f"{name} is {given.dtype}{list(given.shape)} instead of {value.dtype}{list(value.shape)}"

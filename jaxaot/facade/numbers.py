@@ -41,7 +41,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ceil": math.ceil, "trunc": math.trunc, "bool": bool,
 }  # fmt: skip
 """What can be done with numbers, by name."""
-_NUMBERS = (bool, int, float)
+_NUMBERS = (bool, int, float, complex)
 
 
 class Numbers:
@@ -61,7 +61,7 @@ class Numbers:
         self._inputs: list[NumberInput] = []
         self.asks_for_types = False
 
-    def read(self, path: Path, value: int | float) -> SymbolicNumber:
+    def read(self, path: Path, value: complex) -> SymbolicNumber:
         """Returns what stands for a number that a path leads to."""
         number = self._add(ReadNumber(path, type(value)), value)
         self._note(ReadsNumber(number.step, path, type(value), value))
@@ -222,7 +222,7 @@ def _operate(how: str, number: SymbolicNumber, other: object, is_right: bool) ->
         return FUNCTIONS[how](other, symbol) if is_right else FUNCTIONS[how](symbol, other)
     if isinstance(other, Tensor) or type(other) in STAND_INS:
         return NotImplemented
-    if how in ("eq", "ne") and not isinstance(other, (complex, np.generic, Fraction, Decimal)):
+    if how in ("eq", "ne") and not isinstance(other, (np.generic, Fraction, Decimal)):
         return NotImplemented
     value = number.numbers.rely(number)
     return FUNCTIONS[how](other, value) if is_right else FUNCTIONS[how](value, other)

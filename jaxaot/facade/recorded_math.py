@@ -72,12 +72,16 @@ _STAND_INS: dict[int, Any] = {id(getattr(math, name)): _recording(name) for name
     id(cls): _Constructor(cls.__name__, (cls,), {"real": cls}) for cls in (float, int)
 }
 """Id of a function or class → what records it."""
-_STAND_INS[id(print)] = _silent
 _STAND_INS[id(math)] = types.SimpleNamespace(
     **{name: _STAND_INS.get(id(value), value) for name, value in vars(math).items()}
 )
 
 
-def recording(value: object) -> Any:
-    """Returns what stands for a function, a class or `math` while symbolic numbers are recorded; None if nothing."""
-    return _STAND_INS.get(id(value))
+def recording(value: object, is_silent: bool) -> Any:
+    """Returns what stands for a function, a class or `math` while symbolic numbers are recorded; None if nothing.
+
+    Args:
+      value: What a variable holds.
+      is_silent: Whether nothing is to be printed.
+    """
+    return _silent if value is print and is_silent else _STAND_INS.get(id(value))

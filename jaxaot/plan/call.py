@@ -113,20 +113,18 @@ class GhostInput:
 
 @immutable
 class ValueInput:
-    """An array or a number that was passed, or a tensor of which only the values are.
+    """An array that was passed, or a tensor of which only the values are.
 
     Attributes:
       leaf: Which leaf of the arguments.
       shape: Of the array.
       dtype: As JAX sees it.
-      number_type: Python type of a number; None for an array.
       is_part: Whether it is the values of a tensor that shows a part of its storage.
     """
 
     leaf: int
     shape: Shape
     dtype: Any
-    number_type: Any
     is_part: bool = False
 
 
@@ -138,7 +136,7 @@ class CallPlan:
       tensors: Every tensor reached.
       storages: Every distinct storage, in graph-input order.
       ghosts: Further histories.
-      values: Arrays and numbers passed.
+      values: Arrays passed.
       numbers: The numbers that are computed at each call.
       n_leaves: Number of leaves of the arguments.
       statics: The arguments that the program was specialised on.

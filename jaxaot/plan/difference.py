@@ -272,9 +272,6 @@ def _leaves(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
             yield Difference(Kind.STATIC, about, f"{about} {held.change(earlier, static, later)}")
 
 
-_NUMBERS = {bool: "a bool", int: "an int", float: "a float", complex: "a complex number"}
-
-
 def _leaf_kinds(key: CallKey) -> list[str]:
     typed = [guard.path for guard in key.call.python if isinstance(guard.condition, HasType)]
     objects = {place_name(path, key.parameters) for path in typed}
@@ -282,7 +279,7 @@ def _leaf_kinds(key: CallKey) -> list[str]:
     for value in key.call.values:
         if value.is_part:
             continue
-        kinds[value.leaf] = "an array" if value.number_type is None else _NUMBERS[value.number_type]
+        kinds[value.leaf] = "an array"
     for static in key.call.statics:
         kinds[static.leaf] = "a static value"
     return kinds

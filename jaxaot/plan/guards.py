@@ -437,11 +437,14 @@ class StaticInput:
 
     Attributes:
       leaf: Position among the leaves of the arguments.
-      condition: `EqualTo` what compares, `IsHeldWeakly` an object that is known by its identity, `HasType` a generator.
+      condition: `EqualTo` what compares, `IsHeldWeakly` an object that is known by its identity, `HasType` a generator
+        or a symbolic number.
+      path: Leads there; None in an archive.
     """
 
     leaf: int
     condition: Condition
+    path: Path | None = None
 
     def misses(self, code: Code) -> tuple[str, ...]:
         """Returns the expressions of which one is true where a call does not fit."""

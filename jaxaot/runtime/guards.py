@@ -65,8 +65,12 @@ def _arguments(source: Source, traced: Traced) -> None:
         source.scope.update(flatten=jax.tree.flatten, is_leaf=is_leaf, TREE=traced.in_tree)
         source.add("leaves, tree = flatten((args, kwargs), is_leaf)")
         source.miss_if("tree != TREE")
+    numbers = {number.path for number in call.numbers.numbers if isinstance(number, ReadNumber)}
     for static in call.statics:
-        source.miss_if(*static.misses(source))
+        if static.path in numbers:
+            source.name(static.path, f"leaves[{static.leaf}]")
+        else:
+            source.miss_if(*static.misses(source))
     for value in call.values:
         _value(source, value)
 
@@ -75,9 +79,6 @@ def _value(source: Source, value: ValueInput) -> None:
     if value.is_part:  # a tensor, which has guards of its own
         return
     name = f"leaves[{value.leaf}]"
-    if value.number_type is not None:
-        source.miss_if(f"type({name}) is not {value.number_type.__name__}")
-        return
     dtype = source.constant(value.dtype)
     source.miss_if(
         f"{name}.shape != {tuple(value.shape)!r}",

@@ -522,7 +522,7 @@ class Sizes:
             if value.is_part:
                 number = next(k for k, t in enumerate(plan.tensors) if call.found(t.path) is leaves[value.leaf])
                 yield _Array(i, leaves[value.leaf], names[value.leaf], (number,))
-            elif value.number_type is None and value.shape:
+            elif value.shape:
                 yield _Array(i, leaves[value.leaf], names[value.leaf], leaf=value.leaf)
 
 

@@ -239,15 +239,19 @@ class World:
         self.symbols[id(holder), key] = symbol
         self._put.append((functools.partial(follow, roots, path), symbol, functools.partial(put, was)))
 
-    def put_recording(self) -> None:
-        """Puts what records arithmetic into the global variables that lead to `math` and the like; it is no change."""
+    def put_recording(self, is_silent: bool) -> None:
+        """Puts what records arithmetic into the global variables that lead to `math` and the like; it is no change.
+
+        Args:
+          is_silent: Whether nothing is printed.
+        """
         for value in list(self._keep):
             if not isinstance(value, types.FunctionType) or is_librarys(value):
                 continue
             namespace = value.__globals__
             for name in variables_of(value.__code__):
                 was = namespace.get(name, MISSING)
-                stand_in = recording(getattr(builtins, name, None) if was is MISSING else was)
+                stand_in = recording(getattr(builtins, name, None) if was is MISSING else was, is_silent)
                 if stand_in is not None and stand_in is not was:
                     self.symbols[id(namespace), name] = namespace[name] = stand_in
                     put = (
