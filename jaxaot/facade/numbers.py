@@ -49,6 +49,8 @@ class Numbers:
 
     Attributes:
       symbols: Step → the symbol that stands for it in the graph.
+      asks_for_types: Whether the function may tell a symbol from a number.
+      are_keys: Whether one may be a key of a dict.
     """
 
     def __init__(self, trace: TraceState):
@@ -59,7 +61,7 @@ class Numbers:
         self._known: dict[Any, SymbolicNumber] = {}
         self._facts: dict[Any, NumberFact] = {}
         self._inputs: list[NumberInput] = []
-        self.asks_for_types = False
+        self.asks_for_types = self.are_keys = False
 
     def read(self, path: Path, value: complex) -> SymbolicNumber:
         """Returns what stands for a number that a path leads to."""
@@ -158,6 +160,9 @@ class SymbolicNumber:
     def __jax_array__(self) -> Any:
         return self.numbers.symbol(self)
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.asarray(self._rely(), dtype)
+
     def _rely(self) -> Any:
         return self.numbers.rely(self)
 
@@ -174,6 +179,7 @@ class SymbolicNumber:
         return complex(self._rely())
 
     def __hash__(self) -> int:
+        self.numbers.are_keys = True
         return hash(self._rely())
 
     def __format__(self, how: str) -> str:

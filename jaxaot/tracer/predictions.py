@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, assert_never
 
 from jaxaot._logs import logger_of
-from jaxaot.facade.numbers import FUNCTIONS
+from jaxaot.facade.numbers import FUNCTIONS, SymbolicNumber
 from jaxaot.ir.tokens import Tokens
 from jaxaot.plan.alias import ConstantOutput
 from jaxaot.plan.guards import EqualTo, HasLength, HasType, IsAlsoAt, PythonGuard
@@ -328,6 +328,14 @@ def _settled_world(plan: WorldPlan, values: Sequence[Any], roots: Sequence[tuple
         found += [(*place_of(path, roots), value) for path, value in places if not _is_there(path, value, roots)]
         found += [] if places else [with_values(write, settle)]
     return found
+
+
+def holds_symbols(tree: Any) -> bool:
+    """Returns whether a key of a dict in a tree stands for a number: of a later call it would be another one."""
+    node = tree.node_data()
+    keys = node[1] if node is not None and issubclass(node[0], dict) else ()
+    keys = keys[1] if node is not None and issubclass(node[0], defaultdict) else keys
+    return any(type(key) is SymbolicNumber for key in keys) or any(map(holds_symbols, tree.children()))
 
 
 def log_values(fn: Callable[..., Any], numbers: Sequence[Path], why: str) -> None:

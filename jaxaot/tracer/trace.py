@@ -66,6 +66,7 @@ from jaxaot.tracer.predictions import (
     changing_numbers,
     declared_numbers,
     growing_lists,
+    holds_symbols,
     is_inside,
     log_values,
     predicts,
@@ -158,8 +159,8 @@ def trace_call(
         changing: tuple[Path, ...] = ()
         if numbers is not None:
             changing = (*changing_numbers(plain, starts, of_leaves), *declared_numbers(plain, starts))
-        chosen = [path for path in dict.fromkeys((*changing, *(numbers or ()))) if can_be_replaced(path, starts)]
-        chosen = [path for path in chosen if path not in how.numbers]
+        wanted = [path for path in dict.fromkeys((*changing, *(numbers or ()))) if path not in how.numbers]
+        chosen = [path for path in wanted if path in of_leaves or can_be_replaced(path, starts)]
         if chosen:
             shared = shared_tuples(plain, starts)
             chosen = [path for path in chosen if not is_inside(path, shared)]
@@ -302,7 +303,7 @@ def _trace(
             else:
                 world.put_number(roots(fn, args, kwargs), path, symbol)
         if how.numbers:
-            trace.numbers.asks_for_types = world.names("type")
+            trace.numbers.asks_for_types = world.tells_types()
             world.put_recording(how.is_again)
         if trace.events is not None:
             for path, leaf, was in zip(leaf_paths((args, kwargs), in_tree), given, leaves, strict=True):
@@ -337,6 +338,8 @@ def _trace(
                 put_in_order(trace, leaves)
                 own, outside = (recipes.tensors, recipes.numbers), places.outside | world.wrappers
                 escapes = collect_escapes(trace, result, outside, *own, world.paths, world.containers())
+                if trace.numbers.are_keys and holds_symbols(escapes.out_tree):
+                    raise TypeError("the result has a symbol for a key")
                 refuse_lasting_hooks(trace, escapes.leaves)
                 if how.parts and (kept := parts_alone(trace, leaves, how.parts, escapes)) != how.parts:
                     raise _TraceAgain(dataclasses.replace(how, parts=kept))
