@@ -455,7 +455,10 @@ class StaticInput:
         if isinstance(self.condition, IsHeldWeakly) and isinstance(other.condition, IsHeldWeakly):
             now = other.condition.reference()
             return "is another object" if now is None else f"is another object of type {type(now).__name__}"
-        return f"is {other.condition.words(other_names)} instead of {self.condition.words(names)}"
+        now, was = other.condition, self.condition
+        if isinstance(now, HasType) and isinstance(was, EqualTo) and type(was.value) is now.cls:
+            return f"is another {now.cls.__name__} than {was.words(names)}, and an input from here on"
+        return f"is {now.words(other_names)} instead of {was.words(names)}"
 
     def agrees(self, names: Names, other: StaticInput, other_names: Names) -> bool:
         """Returns whether a later argument is the same one."""
