@@ -13,11 +13,13 @@ from jaxaot.errors import SignatureMismatchError
 from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.call import TensorInput
 from jaxaot.plan.difference import place_name
-from jaxaot.plan.guards import EqualTo
+from jaxaot.plan.guards import EqualTo, differs, shown
+from jaxaot.plan.numbers import NumberPlan
 from jaxaot.plan.paths import Path, follow
 from jaxaot.runtime.program import Program
 from jaxaot.tape.modes import state as modes
 from jaxaot.tracer.arguments import flatten_arguments
+from jaxaot.tracer.predictions import numbers_of
 
 
 def refuse_call(
@@ -95,6 +97,19 @@ class _Call:
             tensor = self.plan.tensors[guard.tensor]
             if (follow(self.roots, tensor.path)._grad is None) is not guard.is_none:
                 yield f"the `.grad` of {self.name(tensor.path)} is {'not ' if guard.is_none else ''}None"
+        yield from self._numbers(self.plan.numbers)
+
+    def _numbers(self, plan: NumberPlan) -> Iterator[str]:
+        try:
+            values = numbers_of(plan, self.roots)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            yield f"its arithmetic on numbers fails: {error}"
+            return
+        name = lambda path: self.name(path).strip("`")
+        for fact in plan.facts:
+            value = type(values[fact.step]) if fact.is_of_type else values[fact.step]
+            if differs(value, fact.value):
+                yield f"`{plan.text(fact.step, name)}` is {shown(value)} instead of {shown(fact.value)}"
 
     def _value(self, value: Any, given: Any) -> Iterator[str]:
         name = f"argument {value.leaf}"

@@ -444,7 +444,7 @@ class StaticInput:
 
     leaf: int
     condition: Condition
-    path: Path | None = None
+    path: Path | None = dataclasses.field(default=None, compare=False)
 
     def misses(self, code: Code) -> tuple[str, ...]:
         """Returns the expressions of which one is true where a call does not fit."""
