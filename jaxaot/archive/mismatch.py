@@ -81,8 +81,9 @@ class _Call:
                 else isinstance(value, condition.cls) and type(value) is not bool
             )  # type: ignore[attr-defined]
             if not is_same:
-                wanted = repr(condition.value) if isinstance(condition, EqualTo) else f"a {condition.cls.__name__.lower()}"
-                yield f"argument {static.leaf} is {value!r:.60} instead of {wanted:.60}"
+                is_value = isinstance(condition, EqualTo)
+                wanted = f"{condition.value!r:.60}" if is_value else f"a {condition.cls.__name__.lower()}"
+                yield f"argument {static.leaf} is {value!r:.60} instead of {wanted}"
         for value in self.plan.values:
             yield from self._value(value, self.leaves[value.leaf])
         found: dict[int, list[Any]] = {}

@@ -161,39 +161,40 @@ class SymbolicNumber:
         return self.numbers.symbol(self)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        return np.asarray(self._rely(), dtype)
+        return np.asarray(self.relied_on(), dtype)
 
-    def _rely(self) -> Any:
+    def relied_on(self) -> Any:
+        """Returns the value; the program is one for that value alone."""
         return self.numbers.rely(self)
 
     def __index__(self) -> int:
-        return operator.index(self.value if is_logged() else self._rely())
+        return operator.index(self.value if is_logged() else self.relied_on())
 
     def __int__(self) -> int:
-        return int(self.value if is_logged() else self._rely())
+        return int(self.value if is_logged() else self.relied_on())
 
     def __float__(self) -> float:
-        return float(self.value if is_logged() else self._rely())
+        return float(self.value if is_logged() else self.relied_on())
 
     def __complex__(self) -> complex:
-        return complex(self._rely())
+        return complex(self.relied_on())
 
     def __hash__(self) -> int:
         self.numbers.are_keys = True
-        return hash(self._rely())
+        return hash(self.relied_on())
 
     def __format__(self, how: str) -> str:
-        return format(self.value if is_only_shown() else self._rely(), how)
+        return format(self.value if is_only_shown() else self.relied_on(), how)
 
     def __str__(self) -> str:
-        return str(self.value if is_only_shown() else self._rely())
+        return str(self.value if is_only_shown() else self.relied_on())
 
     def __repr__(self) -> str:
-        return repr(self.value if is_only_shown() else self._rely())
+        return repr(self.value if is_only_shown() else self.relied_on())
 
     def __bool__(self) -> bool:
         if type(self.value) is bool:
-            return self._rely()
+            return self.relied_on()
         return bool(self.numbers.rely(self.numbers.compute("bool", (self,))))
 
     def __copy__(self) -> SymbolicNumber:
@@ -203,11 +204,11 @@ class SymbolicNumber:
         return self
 
     def __reduce__(self) -> Any:
-        return type(self.value), (self._rely(),)
+        return type(self.value), (self.relied_on(),)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.value, name)
-        self._rely()
+        self.relied_on()
         return found
 
     def __round__(self, *digits: Any) -> Any:

@@ -272,6 +272,9 @@ def _leaves(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
             yield Difference(Kind.STATIC, about, f"{about} {held.change(earlier, static, later)}")
 
 
+_NUMBERS = {bool: "a bool", int: "an int", float: "a float", complex: "a complex number"}
+
+
 def _leaf_kinds(key: CallKey) -> list[str]:
     typed = [guard.path for guard in key.call.python if isinstance(guard.condition, HasType)]
     objects = {place_name(path, key.parameters) for path in typed}

@@ -55,9 +55,7 @@ from jaxaot.tracer.world import is_same
 _LOGGER = logger_of("recompiles")
 
 
-def changing_numbers(
-    traced: Traced, roots: Sequence[tuple[Path, Any]], of_leaves: Sequence[Path]
-) -> Iterator[Path]:
+def changing_numbers(traced: Traced, roots: Sequence[tuple[Path, Any]], of_leaves: Sequence[Path]) -> Iterator[Path]:
     """Yields the paths of the numbers that a function replaced by numbers, if their values are guarded.
 
     Args:
