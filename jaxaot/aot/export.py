@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, assert_never
@@ -39,7 +40,7 @@ from jaxaot.plan.paths import follow
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.tape.modes import enable_grad, no_grad
-from jaxaot.tracer.arguments import flatten_arguments, is_array_argument, is_number_argument
+from jaxaot.tracer.arguments import flatten_arguments, is_array_argument
 from jaxaot.tracer.trace import roots
 
 
@@ -113,7 +114,14 @@ def _dynamic(leaves: Iterable[Any]) -> list[Any]:
 
 
 def _is_dynamic(leaf: object) -> bool:
-    return isinstance(leaf, Tensor) or is_array_argument(leaf) or is_number_argument(leaf)
+    return isinstance(leaf, Tensor) or is_array_argument(leaf) or type(leaf) in (float, complex)
+
+
+def _with_arrays(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Returns arguments with arrays in the place of floats, which are inputs of a graph that runs no Python."""
+    leaves, tree = flatten_arguments(args, kwargs)
+    found = [jnp.asarray(leaf) if type(leaf) in (float, complex) else leaf for leaf in leaves]
+    return (args, kwargs) if all(map(operator.is_, found, leaves)) else jax.tree.unflatten(tree, found)
 
 
 def _with_constants(values: Sequence[Any], constants: Mapping[int, Any]) -> list[Any]:
@@ -199,7 +207,7 @@ def aot_export_module(
         raise OptionError("`dynamic_shapes` asks for one graph for several sizes; export one graph for each size.")
     lifted = lift(mod.fn if isinstance(mod, CompiledFunction) else mod, variables)
     depends_on = lifted.refresh()
-    given = lifted.inputs(tuple(args), dict(kwargs or {}))
+    given = lifted.inputs(*_with_arrays(tuple(args), dict(kwargs or {})))
     parameters, buffers = tuple(lifted.parameters.values()), tuple(lifted.buffers.values())
     inputs = (parameters, buffers, depends_on, *given)
     losses = _loss_positions(output_loss_index) if trace_joint else []
@@ -566,7 +574,7 @@ def aot_export_joint_simple(
         raise ExportError(
             f"aot_export_joint_simple requires inputs to be a single list/tuple, not a {type(args).__name__}."
         )
-    func, args = func.fn if isinstance(func, CompiledFunction) else func, tuple(args)
+    func, args = func.fn if isinstance(func, CompiledFunction) else func, _with_arrays(tuple(args), {})[0]
 
     def trace_with(*inputs: object) -> Traced:
         with enable_grad() if trace_joint else no_grad():

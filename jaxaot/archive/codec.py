@@ -165,7 +165,7 @@ FIELDS: dict[str, tuple[Any, dict[str, Reader]]] = {
             "layout": LAYOUT, "tensor": INT, "graph_input": optional(INT), "n_written": optional(INT),
         }),
         (call.GhostInput, {"storage": INT, "tensor": INT, "is_empty": BOOL}),
-        (call.ValueInput, {"leaf": INT, "shape": _SHAPE, "dtype": DTYPE, "number_type": optional(_NUMBER_TYPE)}),
+        (call.ValueInput, {"leaf": INT, "shape": _SHAPE, "dtype": DTYPE}),
         (numbers.ReadNumber, {"path": PATH, "cls": _NUMBER_TYPE}),
         (numbers.NumberStep, {"step": INT}),
         (numbers.ComputedNumber, {"how": one_of(*FUNCTIONS), "operands": many(_operand)}),

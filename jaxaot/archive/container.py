@@ -71,7 +71,7 @@ class Archive:
         """
         self.name = os.fspath(path)
         self._kept: dict[str, bytes] = {}
-        self._file = open(path, "rb")  # once: somebody may put another file in its place
+        self._file = open(path, "rb")  # noqa: SIM115  # once: another file may come in its place
         try:
             self._look()
         except BaseException:

@@ -15,6 +15,7 @@ from jaxaot import _trees as pytree
 from jaxaot.archive.state import StatePlan
 from jaxaot.plan.alias import ArrayOutput, ConstantOutput, TensorOutput
 from jaxaot.plan.inputs import in_order
+from jaxaot.plan.numbers import ReadNumber
 from jaxaot.plan.paths import Path, path_text
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, ResidualSource
 from jaxaot.plan.stages import Partition, Traced
@@ -117,7 +118,11 @@ def graph_inputs(traced: Traced, state: StatePlan) -> list[dict[str, Any]]:
     of_storages = [_place(call.tensors[s.tensor].path, weights) for s in call.storages if s.graph_input is not None]
     slots = [_place(call.tensors[ghost.tensor].path, weights) for ghost in call.ghosts]
     slots += [{"is": "argument", "leaf": value.leaf} for value in call.values]
-    slots += [{"is": "number", "text": call.numbers.text(number.step)} for number in call.numbers.inputs]
+    leaves = {static.path: static.leaf for static in call.statics if static.path is not None}
+    for step in (number.step for number in call.numbers.inputs):
+        number, text = call.numbers.numbers[step], call.numbers.text(step)
+        leaf = leaves.get(number.path) if isinstance(number, ReadNumber) else None
+        slots.append({"is": "number", "text": text} if leaf is None else {"is": "argument", "leaf": leaf})
     held = sorted(
         (array.leaf.graph_input or 0, array.path)
         for array in traced.places.arrays

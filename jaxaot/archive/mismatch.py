@@ -14,11 +14,13 @@ from jaxaot.errors import SignatureMismatchError
 from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.call import TensorInput
 from jaxaot.plan.difference import place_name
-from jaxaot.plan.guards import EqualTo
+from jaxaot.plan.guards import EqualTo, differs, shown
+from jaxaot.plan.numbers import NumberPlan
 from jaxaot.plan.paths import Path, follow
 from jaxaot.runtime.program import Program
 from jaxaot.tape.modes import state as modes
 from jaxaot.tracer.arguments import flatten_arguments
+from jaxaot.tracer.predictions import numbers_of
 
 
 def refuse_call(
@@ -77,11 +79,12 @@ class _Call:
             is_same = (
                 type(value) is type(condition.value) and value == condition.value
                 if isinstance(condition, EqualTo)
-                else isinstance(value, condition.cls)
+                else isinstance(value, condition.cls) and type(value) is not bool
             )  # type: ignore[attr-defined]
             if not is_same:
-                wanted = condition.value if isinstance(condition, EqualTo) else "a generator"
-                yield f"argument {static.leaf} is {value!r:.60} instead of {wanted!r:.60}"
+                is_value = isinstance(condition, EqualTo)
+                wanted = f"{condition.value!r:.60}" if is_value else f"a {condition.cls.__name__.lower()}"
+                yield f"argument {static.leaf} is {value!r:.60} instead of {wanted}"
         for value in self.plan.values:
             yield from self._value(value, self.leaves[value.leaf])
         found: dict[int, list[Any]] = {}
@@ -96,13 +99,23 @@ class _Call:
             tensor = self.plan.tensors[guard.tensor]
             if (follow(self.roots, tensor.path)._grad is None) is not guard.is_none:
                 yield f"the `.grad` of {self.name(tensor.path)} is {'not ' if guard.is_none else ''}None"
+        yield from self._numbers(self.plan.numbers)
+
+    def _numbers(self, plan: NumberPlan) -> Iterator[str]:
+        try:
+            values = numbers_of(plan, self.roots)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            yield f"its arithmetic on numbers fails: {error}"
+            return
+        name = lambda path: self.name(path).strip("`")
+        for fact in plan.facts:
+            value = type(values[fact.step]) if fact.is_of_type else values[fact.step]
+            if differs(value, fact.value):
+                yield f"`{plan.text(fact.step, name)}` is {shown(value)} instead of {shown(fact.value)}"
 
     def _value(self, value: Any, given: Any) -> Iterator[str]:
         name = f"argument {value.leaf}"
-        if value.number_type is not None:
-            if type(given) is not value.number_type:
-                yield f"{name} is a {type(given).__name__} instead of a {value.number_type.__name__}"
-        elif not isinstance(given, (jax.Array, np.ndarray, np.generic)):
+        if not isinstance(given, (jax.Array, np.ndarray, np.generic)):
             yield f"{name} is a {type(given).__name__} instead of an array"
         elif (tuple(given.shape), canonical_dtype(given.dtype)) != (tuple(value.shape), value.dtype):
             yield f"{name} is {given.dtype}{list(given.shape)} instead of {value.dtype}{list(value.shape)}"

@@ -160,7 +160,7 @@ class _Mover:
         for static in self.traced.call.statics:
             condition = static.condition
             is_plain = isinstance(condition, EqualTo) and isinstance(condition.value, _PLAIN)
-            if not (is_plain or (isinstance(condition, HasType) and condition.cls is Generator)):
+            if not (is_plain or (isinstance(condition, HasType) and condition.cls in (Generator, int, float, complex))):
                 self.problems.append(
                     f"an argument is {condition.words(_Names())}, which is no tensor, array, number or string: have "
                     "the function reach it instead"

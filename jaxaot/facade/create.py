@@ -65,7 +65,9 @@ def _data_array(data: object, depth: int = 0) -> Any:
     """Returns Python data as an array or number, with any tensors in it read."""
     if isinstance(data, Tensor):
         return data.detach().jax()
-    if isinstance(data, (list, tuple)) and any(isinstance(i, (Tensor, list, tuple, jax.Array)) for i in data):
+    if state.trace is not None and hasattr(type(data), "__jax_array__"):  # a number that changes from call to call
+        return data.__jax_array__()  # type: ignore[attr-defined]
+    if isinstance(data, (list, tuple)) and any(map(_is_no_number, data)):
         if depth >= MAX_DEPTH:
             raise TensorValueError(
                 f"too many dimensions: lists are nested more than {MAX_DEPTH} deep. Is one of them an item of itself?"
@@ -75,6 +77,11 @@ def _data_array(data: object, depth: int = 0) -> Any:
             return jnp.stack([jnp.asarray(item) for item in items])
         return items
     return data
+
+
+def _is_no_number(item: object) -> bool:
+    is_symbol = state.trace is not None and hasattr(type(item), "__jax_array__")
+    return is_symbol or isinstance(item, (Tensor, list, tuple, jax.Array))
 
 
 def tensor(data: object, dtype: DTypeLike | None = None, device: object = None, requires_grad: bool = False) -> Tensor:

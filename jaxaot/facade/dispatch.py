@@ -391,7 +391,13 @@ def _evaluate_traced(
 ) -> tuple[tuple[Any, ...], TracedOpNode | None]:
     nest = Recipe((), lengths, (), False).nest
     with jax.named_scope(spec.name):
-        results = spec.evaluate(nest(values), static, key)
+        try:
+            results = spec.evaluate(nest(values), static, key)
+        except (TypeError, ValueError):  # a function of JAX takes no number that changes from call to call
+            if not any(type(value) in STAND_INS for value in static):
+                raise
+            static = tuple(value.relied_on() if type(value) in STAND_INS else value for value in static)
+            results = spec.evaluate(nest(values), static, key)
     if not records:
         return results, None
     mask = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v.dtype) for v in flat]

@@ -41,7 +41,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ceil": math.ceil, "trunc": math.trunc, "bool": bool,
 }  # fmt: skip
 """What can be done with numbers, by name."""
-_NUMBERS = (bool, int, float)
+_NUMBERS = (bool, int, float, complex)
 
 
 class Numbers:
@@ -49,6 +49,8 @@ class Numbers:
 
     Attributes:
       symbols: Step → the symbol that stands for it in the graph.
+      asks_for_types: Whether the function may tell a symbol from a number.
+      are_keys: Whether one may be a key of a dict.
     """
 
     def __init__(self, trace: TraceState):
@@ -59,9 +61,9 @@ class Numbers:
         self._known: dict[Any, SymbolicNumber] = {}
         self._facts: dict[Any, NumberFact] = {}
         self._inputs: list[NumberInput] = []
-        self.asks_for_types = False
+        self.asks_for_types = self.are_keys = False
 
-    def read(self, path: Path, value: int | float) -> SymbolicNumber:
+    def read(self, path: Path, value: complex) -> SymbolicNumber:
         """Returns what stands for a number that a path leads to."""
         number = self._add(ReadNumber(path, type(value)), value)
         self._note(ReadsNumber(number.step, path, type(value), value))
@@ -158,36 +160,41 @@ class SymbolicNumber:
     def __jax_array__(self) -> Any:
         return self.numbers.symbol(self)
 
-    def _rely(self) -> Any:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.asarray(self.relied_on(), dtype)
+
+    def relied_on(self) -> Any:
+        """Returns the value; the program is one for that value alone."""
         return self.numbers.rely(self)
 
     def __index__(self) -> int:
-        return operator.index(self.value if is_logged() else self._rely())
+        return operator.index(self.value if is_logged() else self.relied_on())
 
     def __int__(self) -> int:
-        return int(self.value if is_logged() else self._rely())
+        return int(self.value if is_logged() else self.relied_on())
 
     def __float__(self) -> float:
-        return float(self.value if is_logged() else self._rely())
+        return float(self.value if is_logged() else self.relied_on())
 
     def __complex__(self) -> complex:
-        return complex(self._rely())
+        return complex(self.relied_on())
 
     def __hash__(self) -> int:
-        return hash(self._rely())
+        self.numbers.are_keys = True
+        return hash(self.relied_on())
 
     def __format__(self, how: str) -> str:
-        return format(self.value if is_only_shown() else self._rely(), how)
+        return format(self.value if is_only_shown() else self.relied_on(), how)
 
     def __str__(self) -> str:
-        return str(self.value if is_only_shown() else self._rely())
+        return str(self.value if is_only_shown() else self.relied_on())
 
     def __repr__(self) -> str:
-        return repr(self.value if is_only_shown() else self._rely())
+        return repr(self.value if is_only_shown() else self.relied_on())
 
     def __bool__(self) -> bool:
         if type(self.value) is bool:
-            return self._rely()
+            return self.relied_on()
         return bool(self.numbers.rely(self.numbers.compute("bool", (self,))))
 
     def __copy__(self) -> SymbolicNumber:
@@ -197,11 +204,11 @@ class SymbolicNumber:
         return self
 
     def __reduce__(self) -> Any:
-        return type(self.value), (self._rely(),)
+        return type(self.value), (self.relied_on(),)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.value, name)
-        self._rely()
+        self.relied_on()
         return found
 
     def __round__(self, *digits: Any) -> Any:
@@ -222,7 +229,7 @@ def _operate(how: str, number: SymbolicNumber, other: object, is_right: bool) ->
         return FUNCTIONS[how](other, symbol) if is_right else FUNCTIONS[how](symbol, other)
     if isinstance(other, Tensor) or type(other) in STAND_INS:
         return NotImplemented
-    if how in ("eq", "ne") and not isinstance(other, (complex, np.generic, Fraction, Decimal)):
+    if how in ("eq", "ne") and not isinstance(other, (np.generic, Fraction, Decimal)):
         return NotImplemented
     value = number.numbers.rely(number)
     return FUNCTIONS[how](other, value) if is_right else FUNCTIONS[how](value, other)

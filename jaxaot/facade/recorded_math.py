@@ -1,4 +1,4 @@
-"""`math`, `float`, `int` and `print` for a trace with symbolic numbers: they record what they make of these.
+"""`math`, `sum`, `float`, `int` and `print` for a trace with symbolic numbers: they record what they make of these.
 
 Their own code in C would read the value of a symbolic number, and the program would be one for that value alone. So
 while such a function is traced, its global variables lead to what is defined here. It does the same for other numbers.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from jaxaot.facade.numbers import FUNCTIONS, SymbolicNumber
@@ -21,13 +21,15 @@ _MATH = (
     "tanh", "trunc",
 )  # fmt: skip
 
-FUNCTIONS |= {f"math.{name}": getattr(math, name) for name in _MATH} | {"float": float, "int": int}
+FUNCTIONS |= {f"math.{name}": getattr(math, name) for name in _MATH}
+FUNCTIONS |= {"float": float, "int": int, "complex": complex, "sum": lambda start, *values: sum(values, start)}
+_NUMBERS = (SymbolicNumber, int, float, bool, complex)
 
 
 def _record(how: str, args: tuple[Any, ...]) -> Any:
     """Returns what a function makes of numbers, of which one may be symbolic."""
     number = next((arg for arg in args if type(arg) is SymbolicNumber), None)
-    if number is None or not all(type(arg) in (SymbolicNumber, int, float, bool) for arg in args):
+    if number is None or not all(type(arg) in _NUMBERS for arg in args):
         return FUNCTIONS[how](*args)
     return number.numbers.compute(how, args)
 
@@ -38,6 +40,15 @@ def _recording(name: str) -> Callable[..., Any]:
         return _record(f"math.{name}", args)
 
     return recorded
+
+
+def _sum(iterable: Iterable[Any], /, start: Any = 0) -> Any:
+    """Stands for `sum`, which loses no digits of floats from Python 3.12 on, and adds what else there is."""
+    values = list(iterable)
+    n = next((i for i, value in enumerate(values) if type(value) not in _NUMBERS), len(values))
+    if type(start) in _NUMBERS and SymbolicNumber in map(type, (start, *values[:n])):
+        start, values = _record("sum", (start, *values[:n])), values[n:]
+    return sum(values, start)
 
 
 def _silent(*args: object, **kwargs: object) -> None:
@@ -53,7 +64,7 @@ class _Constructor(type):
     real: type
 
     def __call__(cls, *args: object, **kwargs: object) -> Any:
-        return cls.real(*args, **kwargs) if len(args) != 1 or kwargs else _record(cls.real.__name__, args)
+        return cls.real(*args, **kwargs) if not args or kwargs else _record(cls.real.__name__, args)
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, cls.real)
@@ -69,15 +80,20 @@ class _Constructor(type):
 
 
 _STAND_INS: dict[int, Any] = {id(getattr(math, name)): _recording(name) for name in _MATH} | {
-    id(cls): _Constructor(cls.__name__, (cls,), {"real": cls}) for cls in (float, int)
+    id(cls): _Constructor(cls.__name__, (cls,), {"real": cls}) for cls in (float, int, complex)
 }
 """Id of a function or class → what records it."""
-_STAND_INS[id(print)] = _silent
+_STAND_INS[id(sum)] = _sum
 _STAND_INS[id(math)] = types.SimpleNamespace(
     **{name: _STAND_INS.get(id(value), value) for name, value in vars(math).items()}
 )
 
 
-def recording(value: object) -> Any:
-    """Returns what stands for a function, a class or `math` while symbolic numbers are recorded; None if nothing."""
-    return _STAND_INS.get(id(value))
+def recording(value: object, is_silent: bool = False) -> Any:
+    """Returns what stands for a function, a class or `math` while symbolic numbers are recorded; None if nothing.
+
+    Args:
+      value: What a variable holds.
+      is_silent: Whether nothing is to be printed.
+    """
+    return _silent if value is print and is_silent else _STAND_INS.get(id(value))

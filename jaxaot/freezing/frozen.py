@@ -267,7 +267,7 @@ def frozen_inputs(traced: Traced, argnums: Sequence[int]) -> dict[int, str]:
             found[storage.graph_input] = readable(call.tensors[storage.tensor].path)
     owners = [i for i, tree in enumerate(traced.in_tree.children()[0].children()) for _ in range(tree.num_leaves)]
     for i, value in zip(positions_of_values(call, traced.places), call.values, strict=True):
-        if value.number_type is None and value.leaf < len(owners) and owners[value.leaf] in wanted:
+        if value.leaf < len(owners) and owners[value.leaf] in wanted:
             found[i] = f"args[{owners[value.leaf]}], leaf {value.leaf}"
     written = {write.cell for write in traced.world.writes if isinstance(write, CellWrite)}
     for number, cell in enumerate(traced.places.cells):

@@ -15,7 +15,7 @@ from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
 from jaxaot.ops.derivatives import divide, with_derivatives
 from jaxaot.ops.dims import along, normalize_dim
 from jaxaot.ops.elementwise import absolute
-from jaxaot.ops.promotion import is_complex, is_floating, is_integral
+from jaxaot.ops.promotion import is_complex, is_floating, is_integral, operand
 from jaxaot.ops.reductions import cast
 from jaxaot.ops.table import register_op
 
@@ -77,7 +77,7 @@ def relu6(input):
 def hardtanh(input, min_val, max_val):
     if min_val > max_val:
         raise ArgumentError(f"min_val cannot be greater than max_val, and they are {min_val} and {max_val}")
-    return held(input, min_val, max_val)
+    return held(input, operand(min_val), operand(max_val))
 
 
 @activation("leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor", **FUNCTIONAL, inplace=True)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from jaxaot._typing import Array
 from jaxaot.errors import DtypeError, ShapeMismatchError, TensorError, TensorValueError
-from jaxaot.ops.promotion import is_floating
+from jaxaot.ops.promotion import is_floating, operand
 from jaxaot.ops.table import register_op
 
 DROPOUT: dict[str, Any] = {
@@ -34,7 +34,7 @@ def dropped(key: Array, input: Array, p: float, mask_shape: tuple[int, ...]) -> 
     _check_floating(input)
     if p == 1:
         return input * 0
-    kept = jax.random.bernoulli(key, 1 - p, mask_shape)
+    kept = jax.random.bernoulli(key, operand(1 - p), mask_shape)
     return jnp.where(kept, input / (1 - p), 0)
 
 
@@ -47,7 +47,7 @@ def _alpha_dropped(key: Array, input: Array, p: float, mask_shape: tuple[int, ..
     if p == 1:
         return input * 0
     scale = 1 / math.sqrt((ALPHA**2 * p + 1) * (1 - p))
-    kept = jax.random.bernoulli(key, 1 - p, mask_shape)
+    kept = jax.random.bernoulli(key, operand(1 - p), mask_shape)
     return jnp.where(kept, input, -ALPHA) * scale + ALPHA * p * scale
 
 
@@ -150,5 +150,5 @@ def native_dropout(key, input, p, train):
     if not 0 <= p <= 1:
         raise TensorError(f"bernoulli_ expects p to be in [0, 1], but got p={1 - p}")
     _check_floating(input)
-    kept = jax.random.bernoulli(key, 1 - p, input.shape)
+    kept = jax.random.bernoulli(key, operand(1 - p), input.shape)
     return jnp.where(kept, input / (1 - p) if p < 1 else input, 0), kept

@@ -14,6 +14,7 @@ from jaxaot.errors import ArgumentError, ShapeMismatchError, TensorValueError
 from jaxaot.ops.derivatives import divide
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.pooling import channels_kept
+from jaxaot.ops.promotion import operand
 from jaxaot.ops.reductions import vector_norm_values
 from jaxaot.ops.table import register_op
 
@@ -215,7 +216,7 @@ def local_response_norm(input, size, alpha, beta, k):
     "normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12) -> Tensor", out=True, layout="same", **FUNCTIONAL
 )
 def normalize(input, p, dim, eps):
-    axis = normalize_dim(dim, input.ndim)
+    axis, eps = normalize_dim(dim, input.ndim), operand(eps)
     size = vector_norm_values(input, float(p), (axis,) if input.ndim else (), True)
     return divide(input, jnp.where(size < eps, eps, size).astype(input.dtype))
 

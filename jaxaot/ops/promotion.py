@@ -93,6 +93,11 @@ def canonical_dtype(dtype: DTypeLike | None) -> np.dtype:
     return jax.dtypes.canonicalize_dtype(np.dtype(dtype))
 
 
+def operand(number: Any) -> Any:
+    """Returns a number as the functions of JAX take it: one that changes from call to call as what is traced for it."""
+    return number.__jax_array__() if hasattr(type(number), "__jax_array__") else number
+
+
 def is_number(value: object) -> bool:
     """Whether `value` counts as a Python number: one, or a weakly typed 0-d array."""
     return isinstance(value, (bool, int, float, complex)) or bool(getattr(value, "weak_type", False))

@@ -24,6 +24,7 @@ from jaxaot.ops.promotion import (
     is_floating,
     is_inexact,
     is_number,
+    operand,
     strong,
 )
 from jaxaot.ops.table import register_op
@@ -192,7 +193,7 @@ def bernoulli(key, self, p, generator):
     elif not 0 <= p <= 1:
         raise TensorError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     probability = self if p is None else p
-    return jax.random.bernoulli(key, lax.stop_gradient(probability), self.shape).astype(self.dtype)
+    return jax.random.bernoulli(key, lax.stop_gradient(operand(probability)), self.shape).astype(self.dtype)
 
 
 @register_op("poisson(Tensor self, *, Generator? generator=None) -> Tensor", method=False, random=True)
@@ -282,7 +283,7 @@ def normal_(key, self, mean, std, generator):
 def bernoulli_(key, self, p, generator):
     if not 0 <= p <= 1:
         raise TensorError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    return jax.random.bernoulli(key, p, self.shape).astype(self.dtype)
+    return jax.random.bernoulli(key, operand(p), self.shape).astype(self.dtype)
 
 
 @register_op(

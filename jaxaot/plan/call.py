@@ -115,19 +115,17 @@ class GhostInput:
 
 @immutable
 class ValueInput:
-    """An array or a number that was passed.
+    """An array that was passed.
 
     Attributes:
       leaf: Which leaf of the arguments.
       shape: Of the array.
       dtype: As JAX sees it.
-      number_type: Python type of a number; None for an array.
     """
 
     leaf: int
     shape: Shape
     dtype: Any
-    number_type: Any
 
 
 @immutable
@@ -138,7 +136,7 @@ class CallPlan:
       tensors: Every tensor reached.
       storages: Every distinct storage, in graph-input order.
       ghosts: Further histories.
-      values: Arrays and numbers passed.
+      values: Arrays passed.
       numbers: The numbers that are computed at each call.
       parts: The tensors that are passed as their values.
       n_leaves: Number of leaves of the arguments.

@@ -281,7 +281,7 @@ def _leaf_kinds(key: CallKey) -> list[str]:
     objects = {place_name(path, key.parameters) for path in typed}
     kinds = ["an object" if name in objects else "a tensor" for name in _leaf_names(key)]
     for value in key.call.values:
-        kinds[value.leaf] = "an array" if value.number_type is None else _NUMBERS[value.number_type]
+        kinds[value.leaf] = "an array"
     for static in key.call.statics:
         kinds[static.leaf] = "a static value"
     return kinds

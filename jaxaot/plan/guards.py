@@ -475,11 +475,14 @@ class StaticInput:
 
     Attributes:
       leaf: Position among the leaves of the arguments.
-      condition: `EqualTo` what compares, `IsHeldWeakly` an object that is known by its identity, `HasType` a generator.
+      condition: `EqualTo` what compares, `IsHeldWeakly` an object that is known by its identity, `HasType` a generator
+        or a symbolic number.
+      path: Leads there; None in an archive.
     """
 
     leaf: int
     condition: Condition
+    path: Path | None = dataclasses.field(default=None, compare=False)
 
     def misses(self, code: Code) -> tuple[str, ...]:
         """Returns the expressions of which one is true where a call does not fit."""
@@ -490,7 +493,10 @@ class StaticInput:
         if isinstance(self.condition, IsHeldWeakly) and isinstance(other.condition, IsHeldWeakly):
             now = other.condition.reference()
             return "is another object" if now is None else f"is another object of type {type(now).__name__}"
-        return f"is {other.condition.words(other_names)} instead of {self.condition.words(names)}"
+        now, was = other.condition, self.condition
+        if isinstance(now, HasType) and isinstance(was, EqualTo) and type(was.value) is now.cls:
+            return f"is another {now.cls.__name__} than {was.words(names)}, and an input from here on"
+        return f"is {now.words(other_names)} instead of {was.words(names)}"
 
     def agrees(self, names: Names, other: StaticInput, other_names: Names) -> bool:
         """Returns whether a later argument is the same one."""

@@ -39,7 +39,7 @@ def positions_of_ghosts(call: CallPlan, places: PlacePlan) -> list[int]:
 
 
 def positions_of_values(call: CallPlan, places: PlacePlan) -> list[int]:
-    """Returns where the arrays and numbers are that are passed."""
+    """Returns where the arrays are that are passed."""
     return _others(call, places, len(call.ghosts), len(call.values))
 
 

@@ -12,6 +12,10 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
+import jax
+
+from jaxaot import _trees as pytree
+
 PathStep = tuple[str, Any]
 Path = tuple[PathStep, ...]
 
@@ -99,9 +103,17 @@ def follow(roots: Iterable[tuple[Path, Any]], path: Path) -> Any:
                 value = value.get(key)
             case "module":
                 value = key
+            case "child":
+                value = children_of(value)[key[0]][1]
             case _:
                 value = class_member(value, key)
     return value
+
+
+def children_of(value: object) -> list[tuple[str, Any]]:
+    """Returns what an object of a class that is registered with jax is made of, each with what leads there: `.step`."""
+    found = pytree.flatten_with_path(value, is_leaf=lambda child: child is not value)[0]
+    return [(jax.tree_util.keystr(keys), child) for keys, child in found]
 
 
 def path_text(path: Path) -> str:
@@ -135,4 +147,6 @@ def path_text(path: Path) -> str:
                 text = key.__name__
             case "class":
                 text += f".{key}"
+            case "child":
+                text += key[1]
     return text

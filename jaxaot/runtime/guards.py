@@ -72,8 +72,12 @@ def _arguments(source: Source, traced: Traced) -> None:
             leaf for text, tree in zip(texts, trees, strict=True) for leaf in _leaves(source, text, tree, is_ordered)
         ]
         source.add(f"leaves = ({''.join(f'{leaf}, ' for leaf in found)})")
+    numbers = {number.path for number in call.numbers.numbers if isinstance(number, ReadNumber)}
     for static in call.statics:
-        source.miss_if(*static.misses(source))
+        if static.path in numbers:
+            source.name(static.path, f"leaves[{static.leaf}]")
+        else:
+            source.miss_if(*static.misses(source))
     for value in call.values:
         _value(source, value)
 
@@ -120,9 +124,6 @@ def _leaves(source: Source, text: str, tree: Any, is_ordered: bool) -> list[str]
 
 def _value(source: Source, value: ValueInput) -> None:
     name = f"leaves[{value.leaf}]"
-    if value.number_type is not None:
-        source.miss_if(f"type({name}) is not {value.number_type.__name__}")
-        return
     dtype = source.constant(value.dtype)
     source.miss_if(
         f"{name}.shape != {tuple(value.shape)!r}",

@@ -25,6 +25,7 @@ from jaxaot.plan.alias import ArrayOutput, TensorOutput
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.guards import EqualTo, HasType
 from jaxaot.plan.inputs import positions_of_ghosts
+from jaxaot.plan.numbers import ReadNumber
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.saved import FromForward, FromPrimal, TapePlan
 from jaxaot.plan.stages import Partition, Traced
@@ -362,15 +363,35 @@ def donated_places(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
     return tuple(found)
 
 
+def _now(roots: Sequence[tuple[Path, Any]], path: Path) -> set[Any]:
+    """Returns the int that a path leads to in a call; nothing if there is none."""
+    try:
+        value = follow(roots, path)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return set()
+    return {value} if type(value) is int else set()
+
+
 def changing_numbers(programs: Sequence[Program], roots: Sequence[tuple[Path, Any]]) -> tuple[Path, ...]:
     """Returns the paths of the numbers of Python that differ among programs of one function.
+
+    An argument has changed if this call's is another one than a program's. Where two programs have a symbol and rely on
+    its value nevertheless, another symbol would not save a program.
 
     Args:
       programs: Themselves.
       roots: Where the paths of the call start for which another one is made.
     """
     values: dict[tuple[Path, Any], set[Any]] = {}
+    fixed = Counter[Path]()
     for program in programs:
+        plan = program.key.call.numbers
+        relied_on = (plan.numbers[fact.step] for fact in plan.facts if not fact.is_of_type)
+        fixed.update({number.path for number in relied_on if isinstance(number, ReadNumber)})
+        for static in program.key.call.statics:
+            value = static.condition.value if isinstance(static.condition, EqualTo) else None
+            if static.path is not None and type(value) is int:
+                values.setdefault((static.path, None), _now(roots, static.path)).add(value)
         guards = program.key.call.python
         kinds = {guard.path: guard.condition for guard in guards if isinstance(guard.condition, HasType)}
         for guard in guards:
@@ -384,4 +405,4 @@ def changing_numbers(programs: Sequence[Program], roots: Sequence[tuple[Path, An
             return False
 
     found = (place for place, differing in values.items() if len(differing) > 1)
-    return tuple(dict.fromkeys(path for path, kind in found if is_of_kind(path[:-1], kind)))
+    return tuple(dict.fromkeys(path for path, kind in found if fixed[path] < 2 and is_of_kind(path[:-1], kind)))

@@ -483,7 +483,7 @@ class Sizes:
             owner = _owner(call.names, tensor.path) if tensor.is_argument else None
             yield _Array(i, call.found(tensor.path), owner, (number,))
         for i, value in zip(positions_of_values(plan, call.traced.places), plan.values, strict=True):
-            if value.number_type is None and value.shape:
+            if value.shape:
                 yield _Array(i, leaves[value.leaf], names[value.leaf], leaf=value.leaf)
 
 

@@ -90,8 +90,14 @@ class Source:
             self.add(f"{self._paths[path]} = {text}")
         return self._paths[path]
 
+    def name(self, path: Path, text: str) -> None:
+        """Notes a shorter expression of what a path leads to."""
+        self._paths[path] = text
+
     def step(self, path: Path) -> str:
         """Returns the expression of what a path leads to, its last step taken from a variable."""
+        if path in self._paths:
+            return self._paths[path]
         kind, key = path[-1]
         if kind == "root":
             return key

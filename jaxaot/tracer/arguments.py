@@ -8,11 +8,10 @@ import inspect
 import itertools
 import types
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import _trees as pytree
@@ -27,14 +26,18 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.lower.static import refuse_cycles
 from jaxaot.ops.dtypes import dtype
 from jaxaot.plan.guards import EqualTo, HasType, IsHeldWeakly, StaticInput
-from jaxaot.plan.paths import Path
+from jaxaot.plan.paths import Path, children_of
 from jaxaot.tracer.containers import PLAIN
 from jaxaot.tracer.world import World
 
 
-def is_number_argument(leaf: object) -> bool:
-    """Whether an argument is a traced scalar."""
-    return type(leaf) is float or type(leaf) is complex
+def is_moving(leaf: object, path: Path) -> bool:
+    """Whether an argument is a number that is symbolic at once.
+
+    Floats are, and complex numbers. So are ints that a class of the user's declared to be data, such as the step of a
+    training state.
+    """
+    return type(leaf) in (float, complex) or (type(leaf) is int and any(kind == "child" for kind, _ in path))
 
 
 def is_array_argument(leaf: object) -> bool:
@@ -57,34 +60,7 @@ def names_its_keywords(fn: Callable[..., Any]) -> bool:
 
 def is_static_argument(leaf: object) -> bool:
     """Whether an argument is part of the program as a whole."""
-    return not (
-        isinstance(leaf, (Tensor, Count)) or is_number_argument(leaf) or is_array_argument(leaf) or is_object(leaf)
-    )
-
-
-class Count(NamedTuple):
-    """An int or bool that a class of the user's declared to be data, such as the step of a training state."""
-
-    value: int | bool
-
-
-def mark_counts(leaves: Sequence[Any], tree: Any) -> list[Any]:
-    """Returns leaves with the ints and bools in fields of registered classes as counts; they are traced."""
-    return [
-        Count(leaf) if is_declared and type(leaf) in (int, bool) else leaf
-        for leaf, is_declared in zip(leaves, _declared(tree, False), strict=True)
-    ]
-
-
-def _declared(tree: Any, is_inside: bool) -> Iterator[bool]:
-    """Yields for each leaf of a tree whether it belongs to a registered class, rather than a tuple, list or dict."""
-    node = tree.node_data()
-    if node is None:
-        yield from [is_inside] * tree.num_leaves
-        return
-    is_registered = not issubclass(node[0], (tuple, list, dict, type(None), Iterated))
-    for child in tree.children():
-        yield from _declared(child, is_inside or is_registered)
+    return not (isinstance(leaf, Tensor) or is_array_argument(leaf) or is_object(leaf))
 
 
 def with_leaves(
@@ -138,14 +114,19 @@ def with_leaves(
     return copy
 
 
-def leaf_paths(value: Any, tree: Any, path: Path = ()) -> list[Path | None]:
-    """Returns for each leaf of `(args, kwargs)` the path to it; None below objects that are registered with jax."""
+def leaf_paths(value: Any, tree: Any, path: Path = ()) -> list[Path]:
+    """Returns for each leaf of `(args, kwargs)` the path to it."""
     node = tree.node_data()
     if node is None or node[0] is type(None):
         return [path] * tree.num_leaves
     cls, keys = node
     if not issubclass(cls, (dict, list, tuple)):
-        return [None] * tree.num_leaves
+        pairs = zip(children_of(value), tree.children(), strict=True)
+        return [
+            found
+            for i, ((name, child), below) in enumerate(pairs)
+            for found in leaf_paths(child, below, (*path, ("child", (i, name))))
+        ]
     if not issubclass(cls, dict):
         keys = range(len(value))
     elif cls is collections.defaultdict:
@@ -178,7 +159,7 @@ def check_static(leaf: Any) -> None:
 
 
 def static_input(position: int, leaf: object) -> StaticInput:
-    """Returns the guard on an argument that is no tensor, array or float; it does not keep an object alive."""
+    """Returns the guard on an argument that is no tensor and no array; it does not keep an object alive."""
     if isinstance(leaf, Generator) and leaf is not default_generator:
         return StaticInput(position, HasType(Generator))
     if not isinstance(leaf, (type, np.dtype, dtype, *PLAIN)):
@@ -205,10 +186,6 @@ def _holds_tensors(value: object) -> bool:
     return False
 
 
-def value_type(leaf: object) -> tuple[Shape, Any, type | None]:
-    """Returns shape and dtype of a traced argument, and the type of one that is a number."""
-    if isinstance(leaf, Count):
-        return (), jax.typeof(leaf.value).dtype, type(leaf.value)
-    if is_number_argument(leaf):
-        return (), canonical_dtype(jnp.result_type(leaf)), type(leaf)
-    return tuple(leaf.shape), canonical_dtype(leaf.dtype), None
+def value_type(leaf: Any) -> tuple[Shape, Any]:
+    """Returns shape and dtype of a traced argument."""
+    return tuple(leaf.shape), canonical_dtype(leaf.dtype)

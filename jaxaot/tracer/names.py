@@ -31,6 +31,7 @@ _LOCALS = {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "IMPORT_NAME"}
 _IGNORED = {"EXTENDED_ARG", "CACHE", "PUSH_NULL", "NOP", "COPY"}
 _ADDING = {"append", "extend", "appendleft"}
 """Methods that add to a container and tell nothing of it; what they add is seen, whatever the container holds."""
+_OF_NUMBERS = ("float", "int", "complex", "bool")
 _ENVIRONMENT = {"environ", "getenv"}
 _COMPARING = {"index", "remove", "count", "id", "isin"}
 """Names of what compares objects."""
@@ -44,6 +45,7 @@ class CodeNames(NamedTuple):
       stored: Those that it sets or deletes.
       attributes: The attributes that it loads.
       changed: The attributes that it sets or deletes.
+      called: The global variables that it calls.
       read: Variables, also those of closures, and attributes, without those that are only added to.
       pairs: Of a name and the attribute that is loaded of it, as in `np.pi`.
       strings: Strings that could be the name of an attribute, as in `getattr(self, "scale")`.
@@ -57,6 +59,7 @@ class CodeNames(NamedTuple):
     stored: frozenset[str]
     attributes: frozenset[str]
     changed: frozenset[str]
+    called: frozenset[str]
     read: frozenset[str]
     pairs: frozenset[tuple[str, str]]
     strings: frozenset[str]
@@ -89,7 +92,7 @@ def code_names(code: types.CodeType) -> CodeNames:
     """
     variables, stored, attributes, read = set[str](), set[str](), set[str](), set[str]()
     pairs, modules, lines = set[tuple[str, str]](), set[str](), dict[str, tuple[str, int]]()
-    strings, changed, compares = set[str](), set[str](), False
+    strings, changed, called, compares = set[str](), set[str](), set[str](), False
     imported = ""
     found = [line for line in dis.get_instructions(code) if line.opname not in _IGNORED]
     for before, line, after in zip([None, *found], found, [*found[1:], None], strict=False):
@@ -100,6 +103,8 @@ def code_names(code: types.CodeType) -> CodeNames:
             changed.add(name)
         elif kind in ("IS_OP", "COMPARE_OP", "CONTAINS_OP"):
             compares = compares or _compares_objects(line, before)
+            if kind == "IS_OP" and before is not None and before.argval in _OF_NUMBERS:
+                variables.add("type")
         elif kind == "MATCH_CLASS":  # reads the attributes that a class lists
             variables.add("getattr")
         if kind == "IMPORT_NAME":
@@ -115,6 +120,8 @@ def code_names(code: types.CodeType) -> CodeNames:
             continue
         if kind in _VARIABLES:
             variables.add(name)
+            if kind == "LOAD_GLOBAL" and line.arg is not None and line.arg & 1:
+                called.add(name)
         elif kind in _ATTRIBUTES:
             attributes.add(name)
         if line.positions is not None and line.positions.lineno is not None:
@@ -132,6 +139,7 @@ def code_names(code: types.CodeType) -> CodeNames:
         frozenset(stored.union(*(c.stored for c in inner))),
         frozenset(attributes.union(*(c.attributes for c in inner))),
         frozenset(changed.union(*(c.changed for c in inner))),
+        frozenset(called.union(*(c.called for c in inner))),
         frozenset(read.union(*(c.read for c in inner))),
         frozenset(pairs.union(*(c.pairs for c in inner))),
         frozenset(strings.union(*(c.strings for c in inner))),

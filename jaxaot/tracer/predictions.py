@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, assert_never
 
 from jaxaot._logs import logger_of
-from jaxaot.facade.numbers import FUNCTIONS
+from jaxaot.facade.numbers import FUNCTIONS, SymbolicNumber
 from jaxaot.ir.tokens import Tokens
 from jaxaot.plan.alias import ConstantOutput
 from jaxaot.plan.guards import EqualTo, HasLength, HasType, IsAlsoAt, PythonGuard
@@ -55,9 +55,7 @@ from jaxaot.tracer.world import is_same
 _LOGGER = logger_of("recompiles")
 
 
-def changing_numbers(
-    traced: Traced, roots: Sequence[tuple[Path, Any]], of_leaves: Sequence[Path | None]
-) -> Iterator[Path]:
+def changing_numbers(traced: Traced, roots: Sequence[tuple[Path, Any]], of_leaves: Sequence[Path]) -> Iterator[Path]:
     """Yields the paths of the numbers that a function replaced by numbers, if their values are guarded.
 
     Args:
@@ -272,59 +270,70 @@ def numbers_of(plan: NumberPlan, roots: Sequence[tuple[Path, Any]]) -> list[Any]
 
 
 def predicts(symbolic: Traced, plain: Traced, roots: Sequence[tuple[Path, Any]]) -> bool:
-    """Returns whether a trace with symbols is the plain one, for the numbers of this call.
+    """Returns whether a trace with symbols is one with fewer of them, for the numbers of this call.
 
     Args:
       symbolic: The trace with symbols.
-      plain: The trace of the same call without.
+      plain: The trace of the same call without, or with fewer of them.
       roots: Where the paths of the call start.
     """
-    values = numbers_of(symbolic.call.numbers, roots)
+    call, other = symbolic.call, plain.call
+    if (call.storages, call.ghosts, call.values) != (other.storages, other.ghosts, other.values):
+        return False
+    pathless = lambda call: [dataclasses.replace(tensor, path=()) for tensor in call.tensors]
+    if pathless(call) != pathless(other) or symbolic.out_tree != plain.out_tree:
+        return False
+    if (symbolic.rng, len(symbolic.break_values)) != (plain.rng, len(plain.break_values)):
+        return False
+    tokens = Tokens()
+    one, two = (_settled(traced, roots, tokens) for traced in (symbolic, plain))
+    return one == two
 
-    def settled(plan: WorldPlan) -> list[Any]:
-        tuples: dict[int, BuiltConstant] = {}  # a tuple of plain values is a constant, the others are numbered anew
 
-        def settle(value: Value) -> Value:
-            if isinstance(value, OutsideObject):  # several paths may lead to it
-                return OutsideObject((("object", id(follow(roots, value.path))),))
-            if isinstance(value, BuiltObject):
-                return tuples.get(value.number) or BuiltObject(value.number - sum(n < value.number for n in tuples))
-            return BuiltConstant(values[value.step]) if isinstance(value, ComputedValue) else value
-
-        for i, made in reversed(list(enumerate(plan.made))):  # what is inside has a later number
-            if isinstance(made, MadeSequence) and made.cls is tuple:
-                constants = [v.value for v in map(settle, made.items) if isinstance(v, BuiltConstant)]
-                if len(constants) == len(made.items):
-                    tuples[i] = BuiltConstant(tuple(constants))
-        found: list[Any] = [with_values(made, settle) for i, made in enumerate(plan.made) if i not in tuples]
-        for write in plan.writes:
-            places = [] if _changes_length(write, roots) else list(_places(with_values(write, settle)))
-            found += [(*place_of(path, roots), value) for path, value in places if not _is_there(path, value, roots)]
-            found += [] if places else [with_values(write, settle)]
-        return found
-
+def _settled(traced: Traced, roots: Sequence[tuple[Path, Any]], tokens: Tokens) -> tuple[Any, ...]:
+    """Returns what a trace does, with the numbers of this call in the place of symbols."""
+    call = traced.call
+    values = numbers_of(call.numbers, roots)
     results = [
         ConstantOutput(values[output.value.step])
         if isinstance(output, ConstantOutput) and isinstance(output.value, ComputedValue)
         else output
-        for output in symbolic.alias.outputs
+        for output in traced.alias.outputs
     ]
-    call, other = symbolic.call, plain.call
-    if repr(settled(symbolic.world)) != repr(settled(plain.world)):
-        return False
-    if repr(results) != repr(list(plain.alias.outputs)) or symbolic.out_tree != plain.out_tree:
-        return False
-    pathless = lambda call: [dataclasses.replace(tensor, path=()) for tensor in call.tensors]
-    if (call.storages, call.ghosts, call.values) != (other.storages, other.ghosts, other.values):
-        return False
-    if pathless(call) != pathless(other):
-        return False
-    if (symbolic.rng, len(symbolic.break_values)) != (plain.rng, len(plain.break_values)):
-        return False
-    positions = positions_of_numbers(call, symbolic.places)
+    positions = positions_of_numbers(call, traced.places)
     numbers = {i: (values[n.step], n.dtype) for i, n in zip(positions, call.numbers.inputs, strict=True)}
-    tokens = Tokens()
-    return tokens.of(symbolic.jaxpr, numbers) == tokens.of(plain.jaxpr)
+    return repr(_settled_world(traced.world, values, roots)), repr(results), tokens.of(traced.jaxpr, numbers)
+
+
+def _settled_world(plan: WorldPlan, values: Sequence[Any], roots: Sequence[tuple[Path, Any]]) -> list[Any]:
+    tuples: dict[int, BuiltConstant] = {}  # a tuple of plain values is a constant, the others are numbered anew
+
+    def settle(value: Value) -> Value:
+        if isinstance(value, OutsideObject):  # several paths may lead to it
+            return OutsideObject((("object", id(follow(roots, value.path))),))
+        if isinstance(value, BuiltObject):
+            return tuples.get(value.number) or BuiltObject(value.number - sum(n < value.number for n in tuples))
+        return BuiltConstant(values[value.step]) if isinstance(value, ComputedValue) else value
+
+    for i, made in reversed(list(enumerate(plan.made))):  # what is inside has a later number
+        if isinstance(made, MadeSequence) and made.cls is tuple:
+            constants = [v.value for v in map(settle, made.items) if isinstance(v, BuiltConstant)]
+            if len(constants) == len(made.items):
+                tuples[i] = BuiltConstant(tuple(constants))
+    found: list[Any] = [with_values(made, settle) for i, made in enumerate(plan.made) if i not in tuples]
+    for write in plan.writes:
+        places = [] if _changes_length(write, roots) else list(_places(with_values(write, settle)))
+        found += [(*place_of(path, roots), value) for path, value in places if not _is_there(path, value, roots)]
+        found += [] if places else [with_values(write, settle)]
+    return found
+
+
+def holds_symbols(tree: Any) -> bool:
+    """Returns whether a key of a dict in a tree stands for a number: of a later call it would be another one."""
+    node = tree.node_data()
+    keys = node[1] if node is not None and issubclass(node[0], dict) else ()
+    keys = keys[1] if node is not None and issubclass(node[0], defaultdict) else keys
+    return any(type(key) is SymbolicNumber for key in keys) or any(map(holds_symbols, tree.children()))
 
 
 def log_values(fn: Callable[..., Any], numbers: Sequence[Path], why: str) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import _trees as pytree
@@ -21,7 +21,6 @@ from jaxaot._typing import ClosedJaxpr, PyTreeDef
 from jaxaot.errors import EagerOnlyError, TraceError, UnreachableTensorError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
 from jaxaot.facade.cell_tensors import NeedsTensors, tensor_of
-from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.history import History
 from jaxaot.facade.numbers import Numbers, SymbolicNumber
 from jaxaot.facade.raised import run_traced
@@ -39,14 +38,12 @@ from jaxaot.tape.modes import state
 from jaxaot.tracer.alias import Escapes, collect_escapes, no_aliases, plan_aliases
 from jaxaot.tracer.apart import HandlersApart
 from jaxaot.tracer.arguments import (
-    Count,
     check_static,
     flatten_arguments,
     is_array_argument,
-    is_number_argument,
+    is_moving,
     is_static_argument,
     leaf_paths,
-    mark_counts,
     names_its_keywords,
     static_input,
     value_type,
@@ -70,6 +67,7 @@ from jaxaot.tracer.predictions import (
     changing_numbers,
     declared_numbers,
     growing_lists,
+    holds_symbols,
     is_inside,
     log_values,
     predicts,
@@ -89,8 +87,8 @@ class _How:
 
     Attributes:
       is_shared: Whether dicts and lists are the caller's own: one to which another path leads too is written to.
-      has_numbers: Whether floats are those of the call: what is computed from them alone is kept in Python's objects.
       numbers: Paths of the numbers that are symbolic.
+      is_again: Whether a trace before this one has shown what the function prints.
       lists: Paths of the lists that are added to and not read.
       sizes: Tensors that are reached, each with the layout that it is to have in the trace; None for its own.
       parts: The tensors that are passed as values; see `parts.py`.
@@ -98,16 +96,12 @@ class _How:
     """
 
     is_shared: bool = False
-    has_numbers: bool = False
     numbers: tuple[Path, ...] = ()
+    is_again: bool = False
     lists: tuple[Path, ...] = ()
     sizes: tuple[tuple[Tensor, Layout | None], ...] = ()
     parts: tuple[Tensor, ...] = ()
     has_strides: bool = False
-
-    def is_static(self, leaf: object) -> bool:
-        """Returns whether an argument is part of the program as a whole."""
-        return is_static_argument(leaf) or (self.has_numbers and is_number_argument(leaf))
 
 
 class _TraceAgain(Exception):
@@ -137,7 +131,7 @@ def trace_call(
       known: The values that Python asks for, in order; None if it may not ask. Where one is not among them the trace
         stops, and its only output is that value.
       numbers: Paths of numbers that change from call to call; such numbers, and those that the function replaces, are
-        symbolic. None if no number is.
+        symbolic. None if none is but floats of arguments.
       sizes: The tensors that an earlier trace of the call reached, in order, each with the layout that it is to have in
         this one; None for its own. One that gets another layout shows all of its storage.
       symbolic: Paths of numbers that are symbolic at once, without a trace of the numbers themselves: whoever says so
@@ -151,7 +145,8 @@ def trace_call(
       StaticArgumentError: If an argument that is no tensor cannot be compared.
     """
     leaves, in_tree = flatten_arguments(args, kwargs)
-    leaves = mark_counts(leaves, in_tree)
+    of_leaves = leaf_paths((args, kwargs), in_tree)
+    passed = tuple(path for path, leaf in zip(of_leaves, leaves, strict=True) if is_moving(leaf, path))
     for leaf in leaves:
         if is_static_argument(leaf):
             check_static(leaf)
@@ -160,48 +155,82 @@ def trace_call(
         parts = () if paths is None else parts_among(leaves, roots(fn, args, kwargs), paths)
         how = _How(sizes=tuple(sizes), parts=parts)
         if symbolic and known is None and numbers is not None:
-            first = dataclasses.replace(how, numbers=tuple(symbolic))
+            first = dataclasses.replace(how, numbers=tuple(dict.fromkeys((*passed, *symbolic))))
             at_once = _symbolic_at_once(fn, args, kwargs, leaves, in_tree, first)
             if at_once is not None:
                 return at_once
-        while True:
-            try:
-                plain = _trace(fn, args, kwargs, leaves, in_tree, known, how)
-                break
-            except _TraceAgain as again:
-                how = again.how
-            except NeedsTensors as needs:
-                for cell in needs.cells:
-                    tensor_of(cell)
+        run = functools.partial(_settled_trace, fn, args, kwargs, leaves, in_tree, known)
         starts = roots(fn, args, kwargs)
+        plain, how = _with_passed(run, fn, passed, how, starts)
         changing: tuple[Path, ...] = ()
         if numbers is not None:
-            of_leaves = leaf_paths((args, kwargs), in_tree)
             changing = (*changing_numbers(plain, starts, of_leaves), *declared_numbers(plain, starts))
-        chosen = [path for path in dict.fromkeys((*changing, *(numbers or ()))) if can_be_replaced(path, starts)]
+        wanted = [path for path in dict.fromkeys((*changing, *(numbers or ()))) if path not in how.numbers]
+        chosen = [path for path in wanted if path in of_leaves or can_be_replaced(path, starts)]
         if chosen:
             shared = shared_tuples(plain, starts)
             chosen = [path for path in chosen if not is_inside(path, shared)]
         lists = () if numbers is None else dict.fromkeys(growing_lists(plain, starts))
         if not (chosen or lists) or not plain.is_whole:
             return plain
-        how = dataclasses.replace(how, numbers=tuple(chosen), lists=tuple(lists))
-        while True:
-            try:
-                found = _trace(fn, args, kwargs, leaves, in_tree, known, how)
-                break
-            except _TraceAgain as again:
-                how = again.how
-            except NeedsTensors as needs:
-                for cell in needs.cells:
-                    tensor_of(cell)
-            except Exception as error:  # code that takes none but Python's own numbers
-                log_values(fn, chosen, f"{type(error).__name__}: {error}")
-                return plain
+        how = dataclasses.replace(how, numbers=(*how.numbers, *chosen), lists=tuple(lists), is_again=True)
+        try:
+            found, _ = run(how)
+        except Exception as error:  # code that takes none but Python's own numbers
+            log_values(fn, chosen, f"{type(error).__name__}: {error}")
+            return plain
         if predicts(found, plain, starts):
             return found
         log_values(fn, chosen, "with a symbol in its place the function does something else")
         return plain
+
+
+def _settled_trace(
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any], in_tree: PyTreeDef,
+    known: Any, how: _How,
+) -> tuple[Traced, _How]:  # fmt: skip
+    """Returns a trace, and what the function had to be given for it."""
+    while True:
+        try:
+            return _trace(fn, args, kwargs, leaves, in_tree, known, how), how
+        except _TraceAgain as again:
+            how = again.how
+        except NeedsTensors as needs:
+            for cell in needs.cells:
+                tensor_of(cell)
+
+
+def _with_passed(
+    run: Callable[[_How], tuple[Traced, _How]], fn: Callable[..., Any], passed: tuple[Path, ...], how: _How,
+    starts: Sequence[tuple[Path, Any]],
+) -> tuple[Traced, _How]:  # fmt: skip
+    """Returns the trace with symbols for the numbers that are passed, or that of the numbers themselves.
+
+    The first is enough, as what stands for a number does what the number does, or raises an error. Only code that names
+    `type` may tell them apart: then both are made, and compared.
+
+    Args:
+      run: Traces.
+      fn: The function.
+      passed: Paths of the numbers that are passed.
+      how: What the function is given.
+      starts: Where paths start.
+    """
+    if not passed:
+        return run(how)
+    try:
+        found, given = run(dataclasses.replace(how, numbers=passed))
+    except Exception as error:  # the function's own, or one of code that takes none but Python's own numbers
+        traced = run(how)
+        log_values(fn, passed, f"{type(error).__name__}: {error}")
+        return traced
+    if not found.call.numbers.asks_for_types:
+        return found, given
+    plain, how = run(dataclasses.replace(how, is_again=True))
+    if predicts(found, plain, starts):
+        return found, given
+    log_values(fn, passed, "with a symbol in its place the function does something else")
+    return plain, how
 
 
 def _symbolic_at_once(
@@ -265,13 +294,6 @@ def _trace(
                 trace.note(leaf)
                 trace.adopt(leaf._storage)
                 given.append(leaf)
-            elif is_number_argument(leaf) and not how.has_numbers:
-                dtype = jnp.result_type(leaf)
-                symbol = trace.lift((), dtype, ("value", position), weak_type=True)
-                given.append(scalar_tensor(symbol))
-            elif isinstance(leaf, Count):
-                aval = jax.typeof(leaf.value)
-                given.append(trace.lift((), aval.dtype, ("value", position), weak_type=aval.weak_type))
             elif is_array_argument(leaf):
                 dtype = canonical_dtype(leaf.dtype)
                 given.append(trace.lift(tuple(leaf.shape), dtype, ("value", position)))
@@ -290,11 +312,11 @@ def _trace(
             else:
                 world.put_number(roots(fn, args, kwargs), path, symbol)
         if how.numbers:
-            trace.numbers.asks_for_types = world.names("type")
-            world.put_recording()
+            trace.numbers.asks_for_types = world.tells_types()
+            world.put_recording(how.is_again)
         if trace.events is not None:
             for path, leaf, was in zip(leaf_paths((args, kwargs), in_tree), given, leaves, strict=True):
-                if path is not None and leaf is was and is_plain(leaf):
+                if leaf is was and is_plain(leaf):
                     trace.events.append((LoadsValue(path, leaf), ""))
         reads: dict[Path, Reads] = {}
         for path in how.lists:
@@ -322,11 +344,11 @@ def _trace(
                 writes = [*places.changes(recipes.give), *world.writes(recipes.give)]
                 if not how.is_shared and not world.written.isdisjoint(world.repeats):
                     raise _TraceAgain(dataclasses.replace(how, is_shared=True))
-                if not how.has_numbers and any(map(is_number_argument, leaves)) and recipes.keeps_numbers():
-                    raise _TraceAgain(dataclasses.replace(how, has_numbers=True))
                 put_in_order(trace, leaves)
                 own, outside = (recipes.tensors, recipes.numbers), places.outside | world.wrappers
                 escapes = collect_escapes(trace, result, outside, *own, world.paths, world.containers())
+                if trace.numbers.are_keys and holds_symbols(escapes.out_tree):
+                    raise TypeError("the result has a symbol for a key")
                 refuse_lasting_hooks(trace, escapes.leaves)
                 if how.parts:
                     kept, has_strides = parts_alone(trace, how.parts, escapes), trace.asks_for_strides
@@ -513,7 +535,7 @@ def _finish(
     python = (*python_guards(starts, guarded), *asked_guards(trace, number, paths))
     python = (*python, *held_guards(trace, (args, kwargs), in_tree))
     python = without_numbers(python, how.numbers, starts)
-    of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else [None] * len(leaves)
+    of_leaves = leaf_paths((args, kwargs), in_tree)
     read = (*(paths[id(t)] for t in inputs), *(array.path for array in place_plan.arrays))
     call = CallPlan(
         tensors=tuple(tensor_input(t) for t in inputs),
@@ -526,9 +548,11 @@ def _finish(
         parts=tuple(i for i, _ in parts),
         n_leaves=len(leaves),
         statics=tuple(
-            StaticInput(i, HasType(type(leaf))) if of_leaves[i] in how.numbers else static_input(i, leaf)
+            StaticInput(i, HasType(type(leaf)), of_leaves[i])
+            if of_leaves[i] in how.numbers
+            else dataclasses.replace(static_input(i, leaf), path=of_leaves[i])
             for i, leaf in enumerate(leaves)
-            if how.is_static(leaf)
+            if is_static_argument(leaf)
         ),
         repeats=_repeats(leaves, number, paths),
         grads=tuple(GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number),

@@ -200,10 +200,14 @@ class World:
             if isinstance(value, types.FunctionType) and not is_foreign(value.__module__):
                 yield self.paths[id(value)], value
 
-    def names(self, variable: str) -> bool:
-        """Returns whether code that is not this package's, which knows of symbols, names a variable."""
-        users = (fn for _, fn in self.functions() if fn.__globals__.get("__name__", "").split(".")[0] != "jaxaot")
-        return any(variable in code_names(fn.__code__).variables for fn in users)
+    def tells_types(self) -> bool:
+        """Returns whether code may tell a symbol from a number, or what records `float` from `float`.
+
+        That of this package knows of symbols.
+        """
+        users = [fn for _, fn in self.functions() if fn.__globals__.get("__name__", "").split(".")[0] != "jaxaot"]
+        named = [code_names(fn.__code__) for fn in users]
+        return any("type" in names.variables or "__class__" in names.attributes for names in named)
 
     def stand_in(self, path: Path, copy: dict[Any, Any] | list[Any] | deque[Any], original: object) -> None:
         """Notes a dict or list that the function is given in the place of one of the caller's."""
@@ -239,15 +243,22 @@ class World:
         self.symbols[id(holder), key] = symbol
         self._put.append((functools.partial(follow, roots, path), symbol, functools.partial(put, was)))
 
-    def put_recording(self) -> None:
-        """Puts what records arithmetic into the global variables that lead to `math` and the like; it is no change."""
+    def put_recording(self, is_silent: bool) -> None:
+        """Puts what records arithmetic into the global variables that lead to `math` and the like; it is no change.
+
+        Args:
+          is_silent: Whether nothing is printed.
+        """
         for value in list(self._keep):
             if not isinstance(value, types.FunctionType) or is_librarys(value):
                 continue
             namespace = value.__globals__
             for name in variables_of(value.__code__):
                 was = namespace.get(name, MISSING)
-                stand_in = recording(getattr(builtins, name, None) if was is MISSING else was)
+                found = getattr(builtins, name, None) if was is MISSING else was
+                stand_in = recording(found, is_silent)
+                if isinstance(found, type) and name not in code_names(value.__code__).called:
+                    continue  # it is only compared, or says a dtype
                 if stand_in is not None and stand_in is not was:
                     self.symbols[id(namespace), name] = namespace[name] = stand_in
                     put = (

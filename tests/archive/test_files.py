@@ -162,7 +162,7 @@ def test_paths_lead_to_arguments_and_the_state_alone(file, tmp_path, path, words
 
 def test_no_class_and_no_operation_is_looked_up_by_its_name(file, tmp_path):
     def names_a_class(manifest, parts):
-        manifest["programs"][0]["plans"]["call"]["values"][0]["number_type"] = {"is": "type", "name": "eval"}
+        manifest["programs"][0]["plans"]["call"]["numbers"]["numbers"][0]["cls"] = {"is": "type", "name": "eval"}
 
     def names_an_operation(manifest, parts):
         step = {"is": "ComputedNumber", "how": "system", "operands": ["echo"]}
