@@ -88,7 +88,6 @@ CASES = {
 }
 
 
-@pytest.mark.few(30)
 @pytest.mark.parametrize("name", CASES)
 def test_the_error_says_what_to_write(name):
     wrong, words = CASES[name]

@@ -62,7 +62,6 @@ def test_each_row_has_a_reproduction():
     assert ROWS.keys() == CODE.keys() and len(ROWS) == len(AVOIDED) + len(SIMPLIFIED)
 
 
-@pytest.mark.few(5)
 @pytest.mark.parametrize("name", ROWS)
 def test_the_table_is_true_of_the_installed_jaxlib(name):
     f, args, right = parts(name)
@@ -81,7 +80,6 @@ def test_a_newer_jaxlib_is_expected_to_be_as_the_latest_one_known():
     assert is_expected("squares of integers", (0, 11)) and is_expected("squares of integers", (0, 1))
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("passes", some([None, ()], 1))
 @pytest.mark.parametrize("name", AVOIDED)
 def test_known_faults_are_avoided(name, passes):
@@ -91,7 +89,6 @@ def test_known_faults_are_avoided(name, passes):
         assert is_right(ja.compile(f)(*args), right)
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("name", AVOIDED)
 def test_known_faults_are_avoided_in_archives(name):
     f, args, right = parts(name)
@@ -108,7 +105,6 @@ def test_known_faults_are_avoided_in_the_bodies_of_loops():
     assert is_right(ja.jit(in_a_loop)(*args), np.stack([right] * 3))
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "name",
     [
@@ -131,7 +127,6 @@ def test_faults_that_nothing_avoids_are_found(name, monkeypatch):
             assert is_right(ja.jit(f)(*args), right)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("name", SIMPLIFIED)
 def test_exact_rounding_keeps_what_is_simplified(name):
     f, args, right = parts(name)
