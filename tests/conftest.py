@@ -11,6 +11,13 @@ import sys
 
 import pytest
 
+from tests import seeds
+
+try:
+    import resource
+except ImportError:  # on Windows
+    resource = None
+
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 KEPT = {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0", "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1"}
@@ -33,11 +40,18 @@ def pytest_configure(config):
     if not config.getoption("--optimized"):
         # machine code of tests runs once: LLVM would take a quarter of the time; `.ci/run` has it optimize once
         os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+        if "codegen_split_count" not in os.environ.get("XLA_FLAGS", ""):
+            # else LLVM makes a processor's description for each kernel: a tenth of what a small program costs
+            flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_parallel_codegen_split_count=1"
+            os.environ["XLA_FLAGS"] = flags.strip()
+    seeds.slow_are_made = "not slow" not in config.getoption("markexpr")
     # each process that a test starts would compile the package's sources again, two seconds of a core
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest looks which are slow
 def pytest_collection_modifyitems(config, items):
+    seeds.mark_few(items)
     if not HAS_TORCH:
         for item in items:
             if item.get_closest_marker("oracle"):
@@ -70,6 +84,18 @@ def pytest_runtest_makereport(item, call):
 
 MOST_RESIDENT_BYTES = 1400 << 20
 """A process of tests that is larger gives freed memory back after a test, and compiled programs after a module."""
+
+
+def pytest_unconfigure(config):
+    """Says what the whole run took: wall time means little on a busy machine."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if hasattr(config, "workerinput") or reporter is None or resource is None:
+        return
+    here, others = (resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    seconds = sum(of.ru_utime + of.ru_stime for of in (here, others))
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes
+    largest = max(here.ru_maxrss, others.ru_maxrss) * unit >> 20
+    reporter.write_line(f"{seconds:.0f} s of processor time in all processes, {largest:,} MiB in the largest")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -203,6 +203,7 @@ def run_apart(*argv, script=None, **environment):
     return subprocess.run(command, capture_output=True, text=True, env=given, check=False)
 
 
+@pytest.mark.slow
 def test_sixty_columns_without_colours_in_a_pipe():
     done = run_apart("doctor", COLUMNS="60", NO_COLOR="1", FORCE_COLOR="1")
     assert done.returncode in (0, 1) and done.stderr == ""

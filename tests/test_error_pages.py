@@ -51,6 +51,7 @@ def example(cls):
     return code
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize("cls", SINGLE, ids=lambda cls: cls.__name__)
 def test_the_example_of_an_error_fails_where_it_says_so_and_nowhere_else(cls, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

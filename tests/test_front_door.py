@@ -7,6 +7,8 @@ import subprocess
 import sys
 import types
 
+import pytest
+
 import jaxaot as ja
 from tests.cases import each
 
@@ -134,7 +136,8 @@ FIRST = (
 )
 
 
-@each("call", FIRST)
+@pytest.mark.few(1)
+@pytest.mark.parametrize("call", FIRST)
 def test_a_name_works_that_is_the_first_one_used(call):
     """What it needs is loaded with it; here a policy looks at the memory of a cut, which is a later stage."""
     code = (

@@ -137,6 +137,7 @@ print(*sorted({{name for name in sys.modules if name.startswith("jaxaot.")}}))
 TENSORS = ("jaxaot.facade", "jaxaot.ops", "jaxaot.tape", "jaxaot.runtime")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("line", "absent"),
     [

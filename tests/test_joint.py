@@ -26,6 +26,7 @@ def run(joint, args, cotangents):
     return results[: joint.n_outputs], results[joint.n_outputs :]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", seeds(12, 4))
 def test_outputs_and_gradients(seed):
     program, args = random_program(seed), random_arguments(seed)

@@ -44,6 +44,7 @@ SHOWN = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_shows_what_it_says_and_no_other(logs, name):
     text = logs(name, two_programs)

@@ -38,6 +38,7 @@ READ_FIRST = (
 BY_PAGE = [pytest.param(page, marks=() if page in READ_FIRST else pytest.mark.slow) for page in listings.PAGES]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("page", BY_PAGE)
 def test_the_listings_of_a_page_print_what_it_shows(page, tmp_path, optimized, own_kernels):
     results = list(listings.run(ROOT / page, tmp_path))

@@ -66,6 +66,7 @@ def test_random_values_come_back(seed, tmp_path):
     assert os.listdir(tmp_path) == ["x"]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_dtype_comes_back(dtype, tmp_path):
     x = ja.tensor([[0, 1], [2, 3]]).to(dtype).t()
@@ -73,6 +74,7 @@ def test_every_dtype_comes_back(dtype, tmp_path):
     assert same(ja.load_state(tmp_path / "x"), {"x": x, "one": x[0, 1]})
 
 
+@pytest.mark.slow
 def test_a_run_is_saved_and_resumed(tmp_path):
     def made():
         ja.manual_seed(0)

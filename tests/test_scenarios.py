@@ -240,6 +240,7 @@ def test_column_blocks_of_one_buffer_are_told_apart():
     assert seconds[1] < 3 * seconds[0] + 0.05
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("show", [lambda y: y.view(-1), lambda y: y.t(), lambda y: y[1], lambda y: y.view(-1)[1::2]])
 def test_the_only_view_of_an_intermediate_is_a_tensor_of_its_own(show):
     x = ja.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)

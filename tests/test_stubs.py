@@ -65,6 +65,7 @@ def test_the_stub_of_the_methods_has_all_of_them():
     assert not public - members("bound.pyi", "Bound") - members("tensor.py", "Tensor")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("code", "expected"),
     [

@@ -37,6 +37,7 @@ def test_versions_that_nothing_was_tried_with(jax_version, python):
     assert len(caught) == 1 and "\n" not in str(caught[0].message)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "version, words", [("0.9.0", "ImportError: jaxaot needs jax 0.10.2 or later"), ("9.0", "tried")]
 )

@@ -93,6 +93,7 @@ def test_a_chain_is_exact(seed):
         assert MAY_BE_REFUSED & set(names), names
 
 
+@pytest.mark.slow
 def test_each_op_is_exact_alone():
     def fn(x):
         return {name: op(x) for name, op in OPS.items() if name not in MAY_BE_REFUSED}

@@ -260,6 +260,7 @@ def at_of():
     return made
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "group", [pytest.param(g, marks=pytest.mark.slow) if g in ("functions", "products") else g for g in GROUPS]
 )

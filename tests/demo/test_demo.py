@@ -44,6 +44,7 @@ def test_gradients_are_those_of_plain_jax(model):
         np.testing.assert_allclose(p.grad.numpy(), g, rtol=1e-3, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_compiled_steps_are_those_of_plain_jax():
     ja.manual_seed(0)
     model = GPT(dataclasses.replace(TINY, n_layers=1))
@@ -77,6 +78,7 @@ def test_decoding_through_the_cache_equals_the_whole_pass(model):
     assert sum(s.is_written for s in signature.storages) == 2 * TINY.n_layers
 
 
+@pytest.mark.slow
 def test_a_short_run_writes_its_report(tmp_path, capsys):
     corpus = make_corpus("words", "the cat sat on the mat. " * 100, 100)
     shape = Shape(len(corpus.alphabet), n_layers=1, n_heads=2, width=16, context=16)

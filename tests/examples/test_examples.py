@@ -17,6 +17,7 @@ def loaded(name):
     return module
 
 
+@pytest.mark.slow
 def test_the_digits_are_learned(capsys):
     assert loaded("digits_cnn").main(n_epochs=3) > 0.7
     assert capsys.readouterr().out.count("epoch") == 3

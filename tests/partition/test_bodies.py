@@ -57,6 +57,7 @@ def check_everywhere(fn, args, n, policies=None, budgets=BUDGETS[1:2]):
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(6, 1))
 def test_gradients_of_nested_programs(seed):
     program, args = random_nested_program(seed, depth=1 + seed % 2), nested_arguments(seed)
@@ -77,6 +78,7 @@ def test_gradients_of_nested_programs(seed):
             np.testing.assert_allclose(got, want, rtol=2e-3, atol=2e-3 * max(1.0, float(np.abs(want).max())))
 
 
+@pytest.mark.slow
 def test_a_gpt_that_is_one_loop_saves_what_its_layers_would():
     """12 layers, width 128, 4 heads, length 128, batch 8: what `jax.vjp` stacks is 267 MiB."""
     loss, args, n_parameters = gpt_of_one_loop(n_layers=12)
@@ -136,6 +138,7 @@ def test_values_of_bodies_say_what_they_are():
     assert again.bytes == 5 * 64
 
 
+@pytest.mark.slow
 def test_a_loop_saves_no_more_than_it_must_at_every_policy():
     def fn(x, w):
         def layer(c, w):
@@ -300,6 +303,7 @@ def test_loops_in_loops_and_branches_in_loops():
     assert [(value.name, value.shape) for value in deep] == [("scan_0/scan_2/carry_0", (3, 5, 4))]
 
 
+@pytest.mark.slow
 def test_maps_and_loops_with_constant_bounds():
     def fn(x, w):
         rows = jax.lax.map(lambda row: jnp.sin(jnp.exp(row) * w).sum(), x)
@@ -319,6 +323,7 @@ def test_a_while_loop_that_needs_no_gradient_stays_whole():
     assert names(parts.saved) == ["while_2"] or parts.saved_bytes == 4
 
 
+@pytest.mark.slow
 def test_calls_that_are_placed_are_cut_too():
     device = jax.sharding.SingleDeviceSharding(jax.devices()[0])
     placed = jax.jit(lambda x, w: jnp.tanh(jnp.sin(jnp.exp(x @ w))), in_shardings=device, out_shardings=device)
@@ -421,6 +426,7 @@ def test_constant_residuals_and_dropped_results():
     assert all(len(parts.saved) <= 1 for parts in made.values())
 
 
+@pytest.mark.slow
 def test_loops_of_tensors():
     w = ja.randn(5, 4, 4, requires_grad=True)
     x = ja.randn(4, 4, requires_grad=True)

@@ -41,6 +41,7 @@ def test_those_of_a_gpt_are_its_residual_stream(cutter):
     assert all(aval_bytes(eqn.outvars[0].aval) <= largest for eqn in found)
 
 
+@pytest.mark.slow
 def test_small_budgets_take_less_memory_in_all_for_a_tenth_more_time():
     model = models.gpt(6, width=64, n_heads=4, length=128, batch=4, vocabulary=64)
     cutter = Cutter(ja.trace(model.loss, model.parameters, *model.data).joint(), cost=cost_of("v5e"))

@@ -26,6 +26,7 @@ def test_more_bytes_take_less_time(frontier):
     assert all(point.least_seconds <= point.recompute_seconds for point in frontier.points)
 
 
+@pytest.mark.slow
 def test_no_policy_lies_below_the_frontier(frontier):
     assert {point.label for point in frontier.policies} == {"save_all", "min_cut", "save_matmuls", "save_nothing"}
     for point in frontier.policies:

@@ -59,6 +59,7 @@ def test_lengths_of_the_lists_of_a_partition_are_checked():
         dataclasses.replace(parts, plan=plan)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(16, 3))
 def test_gradients_equal_those_of_jax(seed):
     program, args = random_program(seed), random_arguments(seed)
@@ -89,6 +90,7 @@ def small_gpt():
     return gpt(n_layers=4, width=32, n_heads=2, length=16, batch=2, vocabulary=64)
 
 
+@pytest.mark.slow
 def test_gpt_saves_less_than_a_third():
     """4 layers, width 128, 4 heads, length 128, batch 8: jax.vjp keeps 101.25 MiB."""
     loss, args, n_parameters = gpt()

@@ -196,6 +196,7 @@ def test_effects_in_a_region_happen_once(capsys):
     assert capsys.readouterr().out.count("seen") == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("name", "jax_bytes"),
     [

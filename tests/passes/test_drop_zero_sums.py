@@ -94,6 +94,7 @@ SHIFTED = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", one_in(2, SHIFTED))
 def test_gradients_by_the_shift_of_a_softmax_are_dropped(name):
     before, after = passed(gradient(SHIFTED[name]), X)
@@ -102,6 +103,7 @@ def test_gradients_by_the_shift_of_a_softmax_are_dropped(name):
     assert before["reduce_sum"] - after["reduce_sum"] >= 2 * n_dropped
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("x", [X, normal(0, 3, 100), normal(0, 2, 2, 2, 7)])
 def test_the_gradient_by_the_mean_of_a_variance_is_dropped(x):
     before, after = passed(gradient(layer_norm), x)
@@ -138,6 +140,7 @@ LEFT = {
 }
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", LEFT)
 def test_gradients_that_are_not_zero_stay(name):
     before, after = passed(gradient(LEFT[name]), X)
@@ -167,6 +170,7 @@ def test_sums_of_the_forward_stay():
 POISONS = {"NaN": jnp.nan, "infinity": jnp.inf, "negative infinity": -jnp.inf, "one whose square is infinite": 1e30}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("poison", some(POISONS, 1))
 @pytest.mark.parametrize("name", some([*SHIFTED, "layer norm"][::-1], 4))
 def test_nan_and_infinities_stay_where_they_were(name, poison):
@@ -284,6 +288,7 @@ def zeros(seed):
         return [np.asarray(value) for value in values[: len(found)]], largest
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(24, 2))
 def test_what_is_called_zero_is_zero(seed):
     found, largest = zeros(seed)

@@ -147,6 +147,7 @@ def test_in_shard_map_each_barrier_holds_values_that_vary_alike():
     np.testing.assert_array_equal(jax.jit(run)(X, w, X), np.zeros((4, 4)))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(12, 3))
 def test_random_backwards_compute_the_same(seed):
     program, args = random_program(seed), random_arguments(seed)

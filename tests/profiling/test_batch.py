@@ -16,6 +16,7 @@ def require_largest(n, fits, unit=1):
     assert n % unit == 0 and fits(n) and not fits(n + unit)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("budget", some([0.3, None], 1))
 @pytest.mark.parametrize("memory", ["1MiB", "64MiB", "3GB"])
 def test_the_batch_that_just_fits(budget, memory):
@@ -25,6 +26,7 @@ def test_the_batch_that_just_fits(budget, memory):
     require_largest(n, fits)
 
 
+@pytest.mark.slow
 def test_forward_alone_and_modules():
     model = stack(3)
     n = ja.largest_batch(model, typed(1, 16), memory="1MiB", backward=False)
@@ -34,6 +36,7 @@ def test_forward_alone_and_modules():
     require_largest(n, lambda b: ja.profile(loss, model, typed(b, 16)).fits("1MiB"))
 
 
+@pytest.mark.slow
 def test_a_function_that_repeats_a_block():
     model = nnx.eval_shape(lambda: Stack(24, 64, nnx.Rngs(0)))
     loss = lambda model, x: (model(x) ** 2).mean()

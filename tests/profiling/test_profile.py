@@ -177,6 +177,7 @@ def fresh(fn):
     return lambda *args: fn(*args)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, target",
     [
@@ -248,6 +249,7 @@ def growing(params, x):
     return x.sum()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "fn", [skipping, collecting, *(pytest.param(fn, marks=SLOW) for fn in (sharing, returning, shifted, growing))]
 )
@@ -319,6 +321,7 @@ def require_right(seed, monkeypatch):
             assert eqn_flops(eqn) == pytest.approx(as_xla.cost_analysis()["flops"], rel=0.01)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", seeds(12, 4))
 def test_random_programs(seed, monkeypatch):
     require_right(seed, monkeypatch)
@@ -333,6 +336,7 @@ def test_more_random_programs(seed, monkeypatch):
 # -- the literature ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_vit_is_as_in_the_literature():
     """17.58 G multiply-adds and 86.57 M parameters, says torchvision of `vit_b_16`; attention's are counted besides.
 
@@ -346,6 +350,7 @@ def test_vit_is_as_in_the_literature():
     assert 1.9 < profile.backward_flops / profile.forward_flops < 2.2
 
 
+@pytest.mark.slow
 def test_vit_at_an_absurd_batch():
     usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     small = ja.profile(ViT(), typed(8, 224, 224, 3), target="v5e")

@@ -79,6 +79,7 @@ def taken(jitted, *args):
     return total - memory.alias_size_in_bytes
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("budget", some([None, "0B"], 1))
 @pytest.mark.parametrize("name", some(["autoencoder", "unet", "recurrent"], 2))
 def test_a_program_holds_what_was_estimated(name, budget):

@@ -95,6 +95,7 @@ def test_a_step_fits_or_says_the_least_that_was_reached(name, share):
         np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-5 * float(np.abs(want).max()))
 
 
+@pytest.mark.slow
 def test_what_the_estimate_misses_is_taken_off():
     def run(x):  # the second part has no budget, and the estimate does not know it
         value, gradient = jax.value_and_grad(ja.remat(attention, memory_budget=limit), argnums=1)(SQUARES, x)
@@ -104,6 +105,7 @@ def test_what_the_estimate_misses_is_taken_off():
     assert measured(ja.jit(run).lower(X).compile()) <= 8 * MIB
 
 
+@pytest.mark.slow
 def test_two_functions_in_one_program():
     def run(weights, x):
         one = jax.grad(ja.remat(attention, memory_budget="fit:12MiB"))(weights, x)
@@ -127,6 +129,7 @@ def test_the_same_call_is_compiled_once(monkeypatch):
     assert len(n) > n_traces
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_made_anew", some([True, False], 1))
 def test_programs_that_are_tried_share_the_trace_and_the_joint_graph(monkeypatch, is_made_anew):
     counts = Counter()
@@ -171,6 +174,7 @@ def test_compiled_functions_of_tensors():
         ja.compile(loss, memory_budget="fit:1MiB")(x, *weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compile_it", some([ja.jit, ja.compile], 1))
 def test_steps_on_modules_are_measured_too(compile_it):
     nnx = pytest.importorskip("flax.nnx")
@@ -231,6 +235,7 @@ def test_where_nothing_is_measured_one_warning_says_so(monkeypatch):
         fn(SQUARES, X[:256])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(MODELS, 1))
 def test_a_budget_takes_no_more_than_plain_jax_and_less_if_smaller(name):
     loss, weights = MODELS[name]
@@ -247,6 +252,7 @@ def test_a_budget_takes_no_more_than_plain_jax_and_less_if_smaller(name):
         larger = 1.03 * held
 
 
+@pytest.mark.slow
 def test_budgets_are_measured_on_other_platforms_too(monkeypatch):
     monkeypatch.setattr(version, "lowered_passes", lambda *_: ())  # as where there are no passes
     made = version.Chooser.__init__

@@ -34,6 +34,7 @@ def plain():
     return compiled(jax.value_and_grad(mlp), jax.jit)
 
 
+@pytest.mark.slow
 def test_one_program_holds_less(plain):
     cut = compiled(ja.value_and_grad(mlp))
     assert "opt-barrier(" in cut.as_text()
@@ -42,6 +43,7 @@ def test_one_program_holds_less(plain):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_budget_holds_less_still(plain):
     assert temp_bytes(compiled(ja.value_and_grad(mlp, memory_budget=0.05))) < 0.4 * temp_bytes(plain)
 
@@ -58,6 +60,7 @@ def attention(weights, x):
     return (x**2).sum()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("budget", some(["fit:7MiB", 0.3, None], 2))
 @pytest.mark.parametrize("loss", some([attention, blocks], 1))
 def test_a_program_holds_what_was_estimated(loss, budget):

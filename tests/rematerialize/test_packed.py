@@ -54,6 +54,7 @@ def with_hooks(pair, run, **options):
         return run()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("policy", some(["min_cut", "save_all"], 1))
 def test_residuals_are_packed_and_gradients_are_near(name, policy):
@@ -94,6 +95,7 @@ TRANSFORMED = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", one_in(2, TRANSFORMED))
 def test_under_transformations(name):
     xs = jnp.stack([X, X * 0.5])

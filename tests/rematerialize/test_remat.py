@@ -82,12 +82,14 @@ SECOND = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", [*one_in(2, FIRST), *some(SECOND, 0)])
 def test_under_a_transformation(name):
     make = (FIRST | SECOND)[name]
     assert_same(lambda wrap: make(wrap(loss)))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "how", [*({"policy": p} for p in policy_names()), *({"memory_budget": b} for b in (0, 0.1, 0.6))]
 )
@@ -102,6 +104,7 @@ def test_gradients_are_the_same_bits_where_the_operations_are_the_same():
         np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(8, 1))
 def test_random_programs(seed):
     program, args = random_program(seed), random_arguments(seed)
@@ -183,6 +186,7 @@ def test_spmd_axis_name():
         assert_same(lambda wrap: jax.jit(jax.vmap(jax.grad(wrap(loss)), (None, 0), spmd_axis_name="d"))(W, XS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check_vma", some([True, False], 1))
 def test_shard_map(check_vma):
     mesh = jax.make_mesh((1,), ("d",), axis_types=(AxisType.Auto,))
@@ -231,6 +235,7 @@ def test_the_backward_gathers_again_if_the_settings_say_so():
     assert (gathers(), gathers(recompute_collectives=True)) == (1, 2)
 
 
+@pytest.mark.slow
 def test_explicit_shardings():
     mesh = jax.make_mesh((1,), ("d",), axis_types=(AxisType.Explicit,))
     with jax.set_mesh(mesh):
@@ -443,6 +448,7 @@ def test_it_is_a_decorator_with_the_name_of_the_function():
     np.testing.assert_array_equal(jax.grad(named)(X), jnp.cos(X))
 
 
+@pytest.mark.slow
 def test_graphs_are_kept_bounded_and_not_for_longer_than_the_function():
     calls = []
 
@@ -518,6 +524,7 @@ RULES = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", RULES)
 def test_in_the_rule_of_a_custom_jvp_values_are_known_before_tangents(name):
     @jax.custom_jvp

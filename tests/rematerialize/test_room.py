@@ -53,6 +53,7 @@ def temp_bytes(jit, loss, ws):
     return jit(jax.grad(loss)).lower(ws, X).compile().memory_analysis().temp_size_in_bytes
 
 
+@pytest.mark.slow
 def test_a_program_holds_no_more_than_with_jax_checkpoint():
     ws = weights(4)
     ours, jaxs = (temp_bytes(ja.jit, loss_of(wrap), ws) for wrap in (ja.remat, jax.checkpoint))
@@ -87,6 +88,7 @@ def scanned(wrap):
     return loss
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "program",
     [

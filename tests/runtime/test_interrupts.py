@@ -268,6 +268,7 @@ def warm(make):
     return scene
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("make", SCENES, ids=lambda make: make.__name__)
 def test_an_interrupt_where_several_threads_use_tensors(make):
     OTHER_THREAD.submit(lambda: ja.ones(1).add_(1)).result()
@@ -281,6 +282,7 @@ def watchdog(*_):
     raise Watchdog
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("make", one_in(2, SCENES), ids=lambda make: make.__name__)
 def test_an_interrupt_at_any_instant(make):
     scene = warm(make)
@@ -289,6 +291,7 @@ def test_an_interrupt_at_any_instant(make):
     assert n > 3 and interrupt(scene, places) > 0.7 * len(places)  # a call may have fewer instants than the one before
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("make", [step_of_several, step_with_random_numbers, eager_add], ids=lambda make: make.__name__)
 def test_a_handler_that_raises_what_is_no_interrupt(make, monkeypatch):
     """It reaches the caller, and nothing is done twice."""
@@ -330,6 +333,7 @@ def test_an_interrupted_trace_gives_its_number_for_monitoring_back():
 FIRST = [step_of_several, step_with_gradients, step_of_segments, step_through_a_view, recorded_write]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("make", FIRST, ids=lambda make: make.__name__)
 def test_an_interrupt_while_a_function_is_compiled(make):
     first_calls(make, range(1))

@@ -64,6 +64,7 @@ def never_differentiated():
     return lambda: fn(ja.ones(16))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("make", some([backward, views, forward, in_place, never_differentiated], 2))
 def test_calls_leave_nothing_behind(make):
     call = make()
@@ -83,6 +84,7 @@ def test_calls_leave_nothing_behind(make):
         gc.enable()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::jaxaot.errors.RecompileWarning")
 def test_compiling_again_and_again_frees_what_was_dropped():
     fn = ja.compile(lambda x: x * 2, max_programs=2)

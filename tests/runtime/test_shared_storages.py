@@ -127,6 +127,7 @@ def _read_beside(write, names, n_tries):
     assert x[0].item() == x._version
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("writer", WRITERS)
 def test_reads_beside_a_writer(writer, capfd):
     _read_beside(WRITERS[writer](), READS, 25)
@@ -155,6 +156,7 @@ def _add_to_rows(make, n_times, n_threads=8):
     assert base._version == n_times * n_threads
 
 
+@pytest.mark.few(2)
 @ROW_PROGRAMS
 @pytest.mark.parametrize("writer", WRITERS)
 def test_rows_of_their_own(writer, capfd):
@@ -190,6 +192,7 @@ def test_storages_that_are_written_and_read_crosswise():
     assert y.tolist() == [3 * n] * 4
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("writer", WRITERS)
 def test_functions_that_are_traced_beside_writers(writer):
     base = ja.zeros(3, N)
@@ -224,6 +227,7 @@ BESIDE_TRACES = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("use", BESIDE_TRACES)
 def test_uses_beside_functions_that_are_traced(use):
     base = ja.zeros(3, N)
@@ -244,6 +248,7 @@ def test_uses_beside_functions_that_are_traced(use):
     assert base[2].tolist() == [0] * N  # which nothing writes
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_thread_that_begins_beside_a_write(writer, monkeypatch):
     x, write = ja.zeros(N), WRITERS[writer]()

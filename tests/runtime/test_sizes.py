@@ -34,6 +34,7 @@ def softmax_of_gram(x):
 # values
 
 
+@pytest.mark.few(1)
 def test_forward_and_backward_at_two_sizes(garbage):
     w = ja.tensor(rows(4, 4), requires_grad=True)
 
@@ -144,6 +145,7 @@ class Cache:
         return scores.softmax(-1) @ self.rows
 
 
+@pytest.mark.slow
 def test_a_cache_with_a_capacity_and_a_length(nans):
     compiled, exact = Cache(48), Cache(48)
     add = ja.compile(compiled.add, dynamic={"x": 0})
@@ -153,6 +155,7 @@ def test_a_cache_with_a_capacity_and_a_length(nans):
     assert add.n_programs == 2  # of 12 rows, and of 16
 
 
+@pytest.mark.slow
 def test_a_function_that_tells_types_of_rates_apart_at_one_size():
     def step(model, optimizer, x):
         optimizer.zero_grad()
@@ -179,6 +182,7 @@ def test_a_tensor_that_is_first_read_without_its_gradient(nans):
     assert both.compiled.n_programs == 1
 
 
+@pytest.mark.slow
 def test_a_cache_that_grows(nans):
     def grow(cache, x):
         cache = ja.cat([cache, x])
@@ -200,6 +204,7 @@ def test_arguments_in_containers_and_bare_arrays(nans):
     assert both.compiled.n_programs == 1
 
 
+@pytest.mark.slow
 def test_channels_last_stays_so(nans):
     conv = nn.Conv2d(3, 4, 3, padding=1)
     both = Both(lambda x: conv(x).relu().mean((2, 3)), dynamic={"x": 0})
@@ -292,6 +297,7 @@ def of_hooks(x, w):
     return (h.softmax(0) * h).reshape(-1).cumsum(0).tanh()
 
 
+@pytest.mark.few(1)
 def test_hooks_on_saved_tensors_see_the_exact_size(garbage):
     seen, w = Seen(), ja.tensor(rows(4, 4), requires_grad=True)
 
@@ -312,6 +318,7 @@ def test_hooks_on_saved_tensors_see_the_exact_size(garbage):
     assert {n for x in seen.given for n in x.shape} <= {13, 15, 4, 1, 13 * 4, 15 * 4}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("inside", [False, True])
 def test_hooks_that_share_a_scale_do_not_see_padding(inside, garbage):
     w = ja.tensor(rows(4, 4), requires_grad=True)
@@ -349,6 +356,7 @@ def test_other_hooks_inside_at_one_size_are_a_program_of_their_own():
 # which dims change, and when
 
 
+@pytest.mark.slow
 def test_batches_that_are_parts_of_the_data(nans):
     w, data, labels = ja.tensor(rows(3, 3), requires_grad=True), ja.tensor(rows(31, 3)), ja.tensor(rows(31, 5))
     both = Both(lambda x, y: ((x @ w).softmax(0)[1:] * y[:-1, 2:]).cumsum(0), dynamic={"x": 0, "y": 0})
@@ -357,6 +365,7 @@ def test_batches_that_are_parts_of_the_data(nans):
     assert both.compiled.n_programs == 1, explained(both.compiled)
 
 
+@pytest.mark.slow
 def test_columns_that_are_parts_of_the_data(nans):
     table = ja.tensor(rows(7, 3), requires_grad=True)
 
@@ -555,6 +564,7 @@ def test_counts_without_buckets_are_compiled_exactly():
 # what is compiled exactly
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("fn", "why"),
     [
@@ -703,6 +713,7 @@ def test_a_size_seen_before_is_not_traced_again():
     assert fn.n_programs == 2
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("has_count", [False, True], ids=["rates alone", "a count of the user's too"])
 def test_a_size_in_a_known_bucket_is_traced_once_where_rates_are_numbers(has_count, monkeypatch):
     n_traces = []
@@ -756,6 +767,7 @@ def test_a_symbol_that_is_taken_for_no_number_at_some_sizes_is_found_out():
         same(fn(x), step(x))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("what", ["argument", "mask"])
 def test_a_new_size_in_a_known_bucket_compiles_nothing(what, caplog):
     w = ja.tensor(rows(3, 3), requires_grad=True)
@@ -787,6 +799,7 @@ def test_as_many_programs_are_kept_as_is_said():
     assert fn.n_programs_made == 4  # that of 8 twice
 
 
+@pytest.mark.slow
 def test_programs_of_many_buckets_hold_no_arrays_between_calls(nans):
     w = ja.tensor(rows(32, 32), requires_grad=True)
     fn = ja.compile(lambda x: (x @ w).softmax(0).square().sum(), dynamic={"x": 0})
@@ -834,6 +847,7 @@ def test_warm_up_compiles_all_buckets():
         ja.compile(lambda x: x + 1, dynamic=False).warm_up(ja.zeros(20))
 
 
+@pytest.mark.slow
 def test_training_and_evaluation_have_buckets_of_their_own():
     model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5))
     fn = ja.compile(model, dynamic={"input": 0})
@@ -868,6 +882,7 @@ def test_guards_of_each_size_imply_what_its_trace_relied_on():
     assert both.compiled.n_programs == 1
 
 
+@pytest.mark.slow
 def test_conditions_of_a_bucket_keep_a_size_from_it_that_they_do_not_hold_for():
     fn = ja.compile(lambda x, y: x[1:].sum(0) + y[:-1].cumsum(0)[-1], dynamic={"x": 0, "y": 0})
     for n, m in ((13, 13), (15, 15), (15, 13), (9, 16), (2, 2)):

@@ -55,6 +55,7 @@ NNX = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["images", *(pytest.param(n, marks=pytest.mark.slow) for n in NNX if n != "images")])
 def test_a_step_on_an_nnx_module(name, nans):
     models = [NNX[name](nnx.Rngs(0)) for _ in range(2)]

@@ -122,6 +122,7 @@ def test_tracing_while_another_thread_calls():
     assert weights.tolist() == [3.0] * 4 and buffer.tolist() == [12.0 * 15] * 4
 
 
+@pytest.mark.slow
 def test_traces_in_several_threads():
     shared = ja.ones(3)
     together(

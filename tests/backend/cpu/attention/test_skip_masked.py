@@ -130,6 +130,7 @@ WRITTEN = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", some(WRITTEN, 2))
 def test_ways_to_write_it(name):
     fn = lambda q, k, v: WRITTEN[name](q, k, v, MASKS["causal"](*rows_and_columns()))
@@ -138,6 +139,7 @@ def test_ways_to_write_it(name):
     assert skipped(fn, *qkv(2)) < 0.9
 
 
+@pytest.mark.slow
 def test_fields_that_are_read_whole():
     mask = MASKS["causal"](*rows_and_columns())
     weights = lambda q, k: jax.nn.softmax(jnp.where(mask, jnp.einsum("bqd,bkd->bqk", q, k), -1e9))
@@ -239,6 +241,7 @@ def test_layers_are_written_in_one_rebuild(n_layers, monkeypatch):
     assert len(rebuilt) == 1
 
 
+@pytest.mark.slow
 def test_masks_of_layers_differ_and_compare_positions_from_outside():
     i, j = rows_and_columns()
 

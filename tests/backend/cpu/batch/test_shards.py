@@ -213,6 +213,7 @@ LOSSES = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("n", some([2, 4], 1))
 @pytest.mark.parametrize("name", some(LOSSES, 3))
 def test_a_step_is_computed_in_shares(name, n):
@@ -234,6 +235,7 @@ def test_sums_of_half_precision_are_rounded_once():
     assert len(gradients) == len(W) and all(aval.dtype == jnp.float32 for aval in gradients)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(["scanned", "tied weights"], 1))
 def test_half_precision(name):
     ws, x = jax.tree.map(lambda a: a.astype(jnp.bfloat16), (W, X))
@@ -352,6 +354,7 @@ def random_program(seed):
     return [descent(loss), outputs, jax.value_and_grad(loss, argnums=(0, 1))][rng.integers(3)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(150, 2))
 def test_random_programs(seed):
     for n in (2, 4):
@@ -383,6 +386,7 @@ def test_a_call_runs_the_shards_and_donates_what_it_was_given():
     assert "shards: 2 of a batch, one on each core" in str(run.explain(W, X, LABELS))
 
 
+@pytest.mark.slow
 def test_an_executable_runs_the_shards_too():
     closed, leaves = graph_of(descent(LOSSES["tied weights"]), W, X, LABELS)
     executable = Executable(closed)

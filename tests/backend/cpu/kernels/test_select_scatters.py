@@ -88,6 +88,7 @@ LEFT = {
 }  # fmt: skip
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", LEFT)
 def test_other_scatters_stay(name):
     fn, *args = LEFT[name]

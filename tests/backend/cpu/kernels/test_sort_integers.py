@@ -52,6 +52,7 @@ def some_values(dtype, shape, seed):
     return jnp.asarray(x, dtype)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "dtype", some(["float32", "bfloat16", "uint32", "float16", "int8", "int16", "int32", "uint8", "uint16"], 3)
 )

@@ -42,6 +42,7 @@ def assert_same_bits(fn, *args):
     return graph
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("case", some([(n, first) for n in (32, 8, 64, 16) for first in (True, False)], 2))
 def test_bits_of_every_width_and_shape(case):
     width, is_partitionable = case
@@ -88,6 +89,7 @@ def test_other_generators_and_arrays_of_more_than_32_bits_of_places():
     assert "iota_2x32_shape" not in str(graph_of(lambda key: jax.random.bits(key, (2, 1 << 31), "uint8"), KEY).jaxpr)
 
 
+@pytest.mark.slow
 def test_what_several_kernels_read_is_behind_a_barrier():
     def one_kernel(key, x):
         mask = jax.random.bernoulli(key, 0.5, x.shape)
@@ -169,6 +171,7 @@ def test_random_programs_of_random_numbers(seed):
     assert_rewritten(unroll_threefry, jax.value_and_grad(lambda x: sum(y.sum() for y in again(KEY, x))), X, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_dropout_in_a_loop_over_layers_and_its_gradient():
     def loss(w, key, x):
         def layer(x, key):

@@ -152,6 +152,7 @@ def deep(tanh, weights, x):
     return (x * x).mean()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("rows", "passes", "expected"),
     [

@@ -306,6 +306,7 @@ def test_each_kind_of_call_has_programs_of_its_own():
     assert_agree(scaled(copies(), X), want(WEIGHTS, X))
 
 
+@pytest.mark.slow
 def test_arrays_that_were_put_on_a_device_have_as_many_programs():
     def n_lowered(*args):
         lowered = []
@@ -324,6 +325,7 @@ def test_arrays_that_were_put_on_a_device_have_as_many_programs():
     assert_agree(got, want)
 
 
+@pytest.mark.slow
 def test_the_settings_in_force_choose():
     run = ja.jit(step)
     with ja.config(passes=()):
@@ -385,6 +387,7 @@ def test_explain_says_what_each_pass_did():
     assert {"forward on cpu", "backward on cpu"} < set(lowered) and "subprograms: one program: " in str(lowered)
 
 
+@pytest.mark.slow
 def test_what_is_donated_is_counted_without_what_is_static():
     @functools.partial(ja.jit, static_argnums=(0, -1), donate_argnums=(1,))
     def scaled(n, weights, x, m):

@@ -50,6 +50,7 @@ def random_products(seed):
     return jax.value_and_grad(loss, tuple(range(len(args)))), args
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", seeds(72, 3))
 def test_random_products_keep_their_values_and_gradients(seed, everything_is_large):
     fn, args = random_products(seed)

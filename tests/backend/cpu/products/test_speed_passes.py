@@ -52,6 +52,7 @@ def types(closed):
     return [(aval.shape, aval.dtype, aval.weak_type) for aval in closed.out_avals]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", some(EVERY, 3))
 @pytest.mark.parametrize("seed", seeds(2, 1))
 def test_gradients_are_kept_by_each(name, seed, everything_is_large):
@@ -149,6 +150,7 @@ def test_one_core_and_little_work_are_left_alone(using_machine):
     assert spread(thin) is thin  # it would take longer to put the results together
 
 
+@pytest.mark.slow
 def test_half_precision_stays_what_it_is(everything_is_large):
     fn, args = matrix_program(3, jnp.bfloat16)
     closed = graph_of(fn, *args)

@@ -92,6 +92,7 @@ def in_a_scan(fn):
     return lambda x: lax.scan(lambda c, _: (fn(c).reshape(x.shape), fn(c).sum()), x, None, length=3)[0]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("place", some([in_a_scan, as_itself, in_a_branch, in_a_loop], 1))
 @pytest.mark.parametrize("fn", PROGRAMS)
 def test_writes_within_one_value_by_jit(fn, place):
@@ -100,6 +101,7 @@ def test_writes_within_one_value_by_jit(fn, place):
         np.testing.assert_array_equal(ja.jit(place(fn))(x), in_order(place(fn), x))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("fn", one_in(2, PROGRAMS))
 def test_writes_within_one_value_without_passes_on_a_device_and_in_other_programs(fn):
     x = jnp.arange(16.0)
@@ -134,6 +136,7 @@ def summed_within(x):
     return v
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("fn", [shifted, pushed, summed_within])
 @pytest.mark.parametrize("dtype", some(["float32", "int32", "float16"], 1))
 def test_tensors_shifted_within_themselves_are_as_eagerly(fn, dtype):
@@ -261,6 +264,7 @@ def places():
     return as_itself, in_a_branch, in_a_loop
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(60, 2))
 def test_random_shifts(seed):
     fn, x = random_program(seed)
