@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, assert_never
@@ -21,7 +20,7 @@ from jaxaot._util import signature_of
 from jaxaot.aot.archived import read_graph, save_graph
 from jaxaot.aot.module import lift, lifted_function
 from jaxaot.aot.signature import BackwardSignature, GraphSignature
-from jaxaot.aot.values import changed_tensors, changes_in_words, compute_values, require_values
+from jaxaot.aot.values import changed_tensors, changes_in_words, compute_values, require_values, with_arrays
 from jaxaot.api import trace
 from jaxaot.archive.kinds import register_kind
 from jaxaot.errors import ExportError, LossError, NoGradPathError, OptionError
@@ -117,13 +116,6 @@ def _is_dynamic(leaf: object) -> bool:
     return isinstance(leaf, Tensor) or is_array_argument(leaf) or type(leaf) in (float, complex)
 
 
-def _with_arrays(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Returns arguments with arrays in the place of floats, which are inputs of a graph that runs no Python."""
-    leaves, tree = flatten_arguments(args, kwargs)
-    found = [jnp.asarray(leaf) if type(leaf) in (float, complex) else leaf for leaf in leaves]
-    return (args, kwargs) if all(map(operator.is_, found, leaves)) else jax.tree.unflatten(tree, found)
-
-
 def _with_constants(values: Sequence[Any], constants: Mapping[int, Any]) -> list[Any]:
     """Returns the leaves of a result: values, and constants at their places."""
     rest = iter(values)
@@ -207,7 +199,7 @@ def aot_export_module(
         raise OptionError("`dynamic_shapes` asks for one graph for several sizes; export one graph for each size.")
     lifted = lift(mod.fn if isinstance(mod, CompiledFunction) else mod, variables)
     depends_on = lifted.refresh()
-    given = lifted.inputs(*_with_arrays(tuple(args), dict(kwargs or {})))
+    given = lifted.inputs(*with_arrays(tuple(args), dict(kwargs or {})))
     parameters, buffers = tuple(lifted.parameters.values()), tuple(lifted.buffers.values())
     inputs = (parameters, buffers, depends_on, *given)
     losses = _loss_positions(output_loss_index) if trace_joint else []
@@ -574,7 +566,7 @@ def aot_export_joint_simple(
         raise ExportError(
             f"aot_export_joint_simple requires inputs to be a single list/tuple, not a {type(args).__name__}."
         )
-    func, args = func.fn if isinstance(func, CompiledFunction) else func, _with_arrays(tuple(args), {})[0]
+    func, args = func.fn if isinstance(func, CompiledFunction) else func, with_arrays(tuple(args), {})[0]
 
     def trace_with(*inputs: object) -> Traced:
         with enable_grad() if trace_joint else no_grad():

@@ -9,6 +9,7 @@ whose history the graph reads, and from an output through its history.
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
@@ -16,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import _trees as pytree
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import Array
 from jaxaot.errors import ExportError
@@ -34,6 +36,7 @@ from jaxaot.plan.inputs import positions_of_ghosts
 from jaxaot.plan.paths import path_text
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import OutsideObject, path_of
+from jaxaot.tracer.arguments import flatten_arguments
 from jaxaot.views.chain import apply_chain
 from jaxaot.views.layout import Layout, layout_of
 from jaxaot.views.window import find_window
@@ -296,3 +299,10 @@ def _read(value: Array, held: Layout, layout: Layout, offset: int) -> Array:
         return value
     window, starts = find_window(held, layout, offset)
     return window.apply(value, starts)
+
+
+def with_arrays(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Returns arguments with arrays in the place of floats, which are inputs of a graph that runs no Python."""
+    leaves, tree = flatten_arguments(args, kwargs)
+    found = [jnp.asarray(leaf) if type(leaf) in (float, complex) else leaf for leaf in leaves]
+    return (args, kwargs) if all(map(operator.is_, found, leaves)) else pytree.unflatten(tree, found)

@@ -501,10 +501,9 @@ def _run_mapped(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
     def _(axis_size: int, in_batched: Sequence[bool], *values: object) -> Any:
         axes = [0 if is_batched else None for is_batched in in_batched]
         output, out_dims = _spread_dims(*by_rule(axis_size, axes, values))
-        pairs = zip(pytree.leaves(output), out_dims, strict=True)
-        moved = [x if dim is None else jnp.moveaxis(x, dim, 0) for x, dim in pairs]
-        unflatten = pytree.structure(output).unflatten
-        return unflatten(moved), unflatten([dim is not None for dim in out_dims])
+        leaves, structure = pytree.flatten(output)
+        moved = [x if dim is None else jnp.moveaxis(x, dim, 0) for x, dim in zip(leaves, out_dims, strict=True)]
+        return structure.unflatten(moved), structure.unflatten([dim is not None for dim in out_dims])
 
     return to_tensors(run([leaves[i]._read() for i in places]))
 
