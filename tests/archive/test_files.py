@@ -62,12 +62,12 @@ def check_damage(file: bytes, folder: pathlib.Path, seeds: range) -> None:
 
 
 def test_damaged_files(file, tmp_path):
-    check_damage(file, tmp_path, range(250))
+    check_damage(file, tmp_path, range(100))
 
 
 @pytest.mark.slow
 def test_ten_thousand_damaged_files(file, tmp_path):
-    check_damage(file, tmp_path, range(250, 10_000))
+    check_damage(file, tmp_path, range(100, 10_000))
 
 
 def test_every_cut(file, tmp_path):

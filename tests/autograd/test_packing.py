@@ -46,7 +46,7 @@ def test_what_a_pair_loses_and_saves(name):
 PAIRS = [graph.quantize_float8(), graph.quantize_float8(ja.float8_e5m2), graph.quantize_int8()]
 
 
-@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("pair", some(PAIRS, 1))
 def test_nothing_becomes_nan_or_infinite_that_was_not(pair):
     extremes = np.float32([3e38, -3e38, 1e-38, 0.0] * 32).reshape(2, 64)
     back, _ = there_and_back(pair, extremes)

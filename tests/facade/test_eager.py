@@ -11,7 +11,6 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
-from tests.cases import each
 
 
 def n_compiles(fn) -> int:
@@ -214,26 +213,25 @@ F = ja.nn.functional
 THREE = lambda x: (x, x, x)
 
 
-@each(
-    "call",
-    [
-        lambda x: F.dropout(x, 0.5, False),
-        lambda x: F.dropout(x, 0.0),
-        lambda x: F.dropout(x, 1.0),
-        lambda x: F.dropout(x.clone(), 0.5, False, inplace=True),
-        lambda x: F.alpha_dropout(x, 0.5, False),
-        lambda x: F.dropout2d(x, 0.5, False),
-        lambda x: ja.native_dropout(x, 0.5, False)[0],
-        lambda x: F.rrelu(x),
-        lambda x: F.scaled_dot_product_attention(*THREE(x)),
-        lambda x: ATTENTION(*THREE(x))[0],
-    ],
-)
-def test_what_draws_nothing_moves_no_stream(call):
+DRAW_NOTHING = [
+    lambda x: F.dropout(x, 0.5, False),
+    lambda x: F.dropout(x, 0.0),
+    lambda x: F.dropout(x, 1.0),
+    lambda x: F.dropout(x.clone(), 0.5, False, inplace=True),
+    lambda x: F.alpha_dropout(x, 0.5, False),
+    lambda x: F.dropout2d(x, 0.5, False),
+    lambda x: ja.native_dropout(x, 0.5, False)[0],
+    lambda x: F.rrelu(x),
+    lambda x: F.scaled_dot_product_attention(*THREE(x)),
+    lambda x: ATTENTION(*THREE(x))[0],
+]
+
+
+def test_what_draws_nothing_moves_no_stream():
     """So a model that is evaluated between two steps does not change the second one."""
     x = ja.ones(2, 2, 4, requires_grad=True)
     before = ja.get_rng_state()
-    for run in (call, ja.compile(call)):
+    for run in (*DRAW_NOTHING, ja.compile(lambda x: ja.stack([call(x).sum() for call in DRAW_NOTHING]))):
         run(x).sum().backward()
         assert ja.get_rng_state() == before
     F.dropout(x, 0.5)
@@ -253,11 +251,14 @@ INPLACE = {
 
 
 def test_activations_take_inplace_last_by_position_or_by_name():
-    for name, args in INPLACE.items():
-        fn = getattr(F, name)
-        right = fn(ja.tensor([[-1.0, 2.0]]), *args)
-        for call in (lambda x: fn(x, *args, True), lambda x: fn(x, *args, inplace=True)):
-            x = ja.tensor([[-1.0, 2.0]])
-            assert call(x) is x and x.tolist() == right.tolist(), name
-        x = ja.tensor([[-1.0, 2.0]])
-        assert fn(x, *args, False) is not x and x.tolist() == [[-1.0, 2.0]], name
+    def run():
+        found = {}
+        for name, args in INPLACE.items():
+            fn, fresh = getattr(F, name), lambda: ja.tensor([[-1.0, 2.0]])
+            x, y, z = fresh(), fresh(), fresh()
+            assert fn(x, *args, True) is x and fn(y, *args, inplace=True) is y and fn(z, *args, False) is not z, name
+            found[name] = fn(fresh(), *args), x, y, z
+        return found
+
+    for name, (right, x, y, z) in ja.compile(run)().items():
+        assert right.tolist() == x.tolist() == y.tolist() and z.tolist() == [[-1.0, 2.0]], name

@@ -72,8 +72,14 @@ def gradient(array):
     return x.grad.jax()
 
 
-@pytest.mark.parametrize("fn", [by_jax, gradient])
-@pytest.mark.parametrize("first", ["eager", "traced"])
+@pytest.mark.parametrize(
+    ("fn", "first"),
+    [
+        (by_jax, "eager"),
+        (gradient, "traced"),
+        *(pytest.param(*way, marks=pytest.mark.slow) for way in ((by_jax, "traced"), (gradient, "eager"))),
+    ],
+)
 def test_kernels_run_in_and_out_of_transformations(fn, first, own_kernels):
     array = jnp.linspace(0.1, 0.9, 5)
     calls = [lambda: fn(array), lambda: jax.jit(fn)(array), lambda: jax.vmap(fn)(array[None])[0]]
@@ -99,7 +105,7 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize("name", some(LARGE, 2))
+@pytest.mark.parametrize("name", some(LARGE, 1))
 def test_large_kernels_go_through_the_passes_and_change_nothing_but_speed(name, everything_is_large, own_kernels):
     fn, *shapes = LARGE[name]
     arrays = [ja.randn(*shape).jax() for shape in shapes]

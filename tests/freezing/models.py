@@ -3,6 +3,7 @@
 import flax.linen as linen
 import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import nnx
 
 import jaxaot as ja
@@ -20,8 +21,10 @@ def convolutions():
         nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(),
         nn.Conv2d(8, 6, 3, padding=1), nn.BatchNorm2d(6), nn.Flatten(), nn.Linear(6 * 4, 5), nn.BatchNorm1d(5),
     )  # fmt: skip
-    for _ in range(2):
-        model(ja.randn(4, 3, 4, 4) * 2 + 1)
+    for norm in (model[1], model[4], model[7]):
+        n = norm.num_features
+        norm.running_mean = ja.tensor(np.linspace(-1, 1, n, dtype=np.float32))
+        norm.running_var = ja.tensor(np.linspace(0.5, 2, n, dtype=np.float32))
     return model.eval(), (ja.randn(2, 3, 4, 4),)
 
 

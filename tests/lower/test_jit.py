@@ -105,7 +105,7 @@ def test_what_is_made_anew_in_a_loop_is_compiled_once():
     assert len(calls) == 5
 
 
-@pytest.mark.parametrize("n_rows", [8, 2048], ids=["one program", "shards"])
+@pytest.mark.parametrize("n_rows", some([2048, 8], 1), ids=["shards", "one program"])
 def test_what_was_compiled_goes_with_the_function(n_rows):
     def make(scale):
         def step(w, x):
@@ -114,8 +114,8 @@ def test_what_was_compiled_goes_with_the_function(n_rows):
         return step
 
     step, w, x = make(0.1), jnp.eye(512), jnp.ones((n_rows, 512))
-    expected = step(w, x)
-    for _ in range(3):
+    expected = jax.jit(step)(w, x)
+    for _ in range(2):
         np.testing.assert_allclose(ja.jit(step)(w, x), expected, rtol=1e-5, atol=1e-5)
     kept = weakref.ref(step)
     del step
@@ -291,5 +291,6 @@ def test_a_long_row_of_cheap_equations_is_cut():
     for fn in (product, ja.remat(product)):
         jitted = ja.jit(jax.grad(fn, argnums=1))
         assert jitted.lower(ws[0], ws).as_text().count("optimization_barrier") >= 3
-    for got, want in zip(jitted(ws[0], ws), jax.grad(product, argnums=1)(ws[0], ws), strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-5)
+    total = np.prod(ws, 0) * ws[0]
+    for got, w in zip(jitted(ws[0], ws), ws, strict=True):
+        np.testing.assert_allclose(got, total / w, rtol=1e-4)

@@ -166,14 +166,14 @@ def make_loss(factor=1.0):
     """A loss whose relu and gelu have rules of their own."""
 
     def loss(x, w):
-        for _ in range(3):
+        for _ in range(2):
             x = ja.nn.functional.gelu((x @ w).relu()) * factor
         return x.tanh().square().sum()
 
     return loss
 
 
-@pytest.mark.parametrize("machine", some([{"cached_bytes": 1 << 30}, *(machine for machine, _, _ in WAYS)], 2))
+@pytest.mark.parametrize("machine", some([{"cached_bytes": 1 << 30}, *(machine for machine, _, _ in WAYS)], 1))
 def test_a_hit_makes_no_joint_graph_and_cuts_nothing(folder, monkeypatch, machine):
     cached = {"cache_dir": folder}
     first, compiled, loss = loss_and_gradient(make_loss(), machine=machine, settings=cached)
@@ -269,7 +269,7 @@ def test_hooks_count_by_the_hash_that_users_give_them(folder):
     assert outcome(4.0, "four times").reason.endswith("differs in: hooks")
 
 
-@pytest.mark.parametrize("change", ["plan", "graphs", "in_roles", "tape"])
+@pytest.mark.parametrize("change", some(["plan", "graphs", "in_roles", "tape"], 1))
 def test_cuts_that_say_something_else_only_compile(folder, change):
     first, _, _ = loss_and_gradient(make_loss(), settings={"cache_dir": folder})
     (file,) = [f for f in folder.glob("*.warm") if "plan" in decode(f.read_bytes()).manifest]
@@ -575,7 +575,8 @@ PROCESS = """
 """
 
 
-def test_two_processes_at_once_on_an_empty_directory(tmp_path):
+@pytest.mark.parametrize("n_at_once", some([1, 2], 1))
+def test_processes_on_an_empty_directory(tmp_path, n_at_once):
     environment = {**os.environ, "JAXAOT_CACHE_DIR": str(tmp_path / "warm"), "PYTHONPATH": str(ROOT)}
     environment.pop("JAX_COMPILATION_CACHE_DIR", None)  # a user's own, as CI's, stays the place of executables
 
@@ -588,8 +589,9 @@ def test_two_processes_at_once_on_an_empty_directory(tmp_path):
         assert process.returncode == 0, err
         return out.split()
 
-    first, second = [ended(process) for process in [start(), start()]]
-    assert first[0] == second[0] and {*first[1:5], *second[1:5]} <= {"miss", "hit"}
+    first, *others = [ended(process) for process in [start() for _ in range(n_at_once)]]
+    assert all(other[0] == first[0] for other in others)
+    assert {outcome for found in (first, *others) for outcome in found[1:5]} <= {"miss", "hit"}
     assert len(list((tmp_path / "warm").glob("*.warm"))) == 4
     assert not list((tmp_path / "warm").glob(".writing*"))
     assert ended(start()) == [first[0], "hit", "hit", "hit", "hit", "False", "True"]

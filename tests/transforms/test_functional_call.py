@@ -284,6 +284,7 @@ def test_nnx_names_that_are_none():
         ja.func.functional_call(model, {"layer.bias": ja.ones(3)}, ja.ones(1, 2), strict=True)
 
 
+@pytest.mark.slow
 def test_a_stack_of_nnx_modules():
     models = [network(seed)[1] for seed in range(3)]
     params, buffers = ja.func.stack_module_state(models)

@@ -52,6 +52,9 @@ def test_an_index_has_the_strides_of_the_whole(name, way):
     assert seen == [(part.stride(), part.storage_offset(), part.is_contiguous())]
 
 
+NUMBERS = np.arange(240.0)
+
+
 def views_of(part):
     """Returns, of a matrix, sizes, strides and offsets of views that show some of its elements."""
     (n, k), (s, t), offset = part.shape, part.stride(), part.storage_offset()
@@ -69,13 +72,13 @@ def views_of(part):
 def test_as_strided_shows_what_it_shows_of_the_whole(name, way):
     m = library(way)
     x, dim = WHOLE[name](m)
-    parts = [x.select(dim, i) for i in range(x.shape[dim])]
-    step = x.stride(dim)
-    for size, stride, offset in views_of(parts[0]):
-        wanted = m.stack([part.as_strided(size, stride, offset + i * step) for i, part in enumerate(parts)])
-        # in ja.compile the argument is a base of its own, of the same strides
-        inside = lambda x: m.func.vmap(lambda t: t.as_strided(size, stride, offset).clone(), dim)(x)
-        assert called(way, inside, x).tolist() == wanted.tolist(), (size, stride, offset)
+    step, views = x.stride(dim), list(views_of(x.select(dim, 0)))
+    # in ja.compile the argument is a base of its own, of the same strides
+    inside = lambda x: m.func.vmap(lambda t: tuple(t.as_strided(*view).clone() for view in views), dim)(x)
+    for (size, stride, offset), shown in zip(views, called(way, inside, x), strict=True):
+        starts = [offset + i * step for i in range(x.shape[dim])]  # each element is the number of its place
+        wanted = [np.lib.stride_tricks.as_strided(NUMBERS[n:], size, [8 * s for s in stride]) for n in starts]
+        assert shown.tolist() == np.stack(wanted).tolist(), (size, stride, offset)
 
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "compiled"])

@@ -10,7 +10,7 @@ import pytest
 from jaxaot.views.layout import Layout, contiguous, layout_of
 from jaxaot.views.window import BoxWindow, EmptyWindow, IndexWindow, find_window
 
-FEW_OR_MANY = [15, pytest.param(200, marks=pytest.mark.slow)]
+FEW_OR_MANY = [8, pytest.param(200, marks=pytest.mark.slow)]
 
 F32 = np.dtype(np.float32)
 I32 = np.dtype(np.int32)

@@ -1,6 +1,7 @@
 """Gradients of several batches: those of one device, with one exchange of the devices at the end."""
 
 import contextlib
+import functools
 import pathlib
 import sys
 
@@ -59,6 +60,12 @@ def accumulated(model, place, around=contextlib.nullcontext, forward=loss_of):
     return {name: p.grad for name, p in model.named_parameters()}
 
 
+@functools.cache
+def right_of(kind=Net):
+    """Returns the gradients of one device."""
+    return accumulated(made(kind), ja.tensor, forward=ja.compile(loss_of))
+
+
 def check(model, gradients, right):
     for name, p in model.named_parameters():
         assert gradients[name].placements == p.placements, name
@@ -74,18 +81,15 @@ def check(model, gradients, right):
     ],
 )
 def test_gradients_are_those_of_one_device(kind, lay, mesh):
-    right = accumulated(made(kind), ja.tensor)
+    right, forward = right_of(kind), ja.compile(loss_of)
     model = lay(made(kind), mesh)
     before = [p.placements for p in model.parameters()]
-    check(model, accumulated(model, lambda ids: spread(ids, mesh), lambda: no_sync(model)), right)
+    check(model, accumulated(model, lambda ids: spread(ids, mesh), lambda: no_sync(model), forward), right)
     assert [p.placements for p in model.parameters()] == before
-    loss_of(model, spread(BATCHES[0], mesh)).backward()  # as before, and added
-    again = made(kind)
-    accumulated(again, ja.tensor)
-    loss_of(again, ja.tensor(BATCHES[0])).backward()
-    check(
-        model, {name: p.grad for name, p in model.named_parameters()}, {n: p.grad for n, p in again.named_parameters()}
-    )
+    for ids in BATCHES:
+        forward(model, spread(ids, mesh)).backward()  # as before, and added
+    gradients = {name: p.grad for name, p in model.named_parameters()}
+    check(model, gradients, {name: 2 * gradient for name, gradient in right.items()})
 
 
 def kinds(program):
@@ -94,8 +98,7 @@ def kinds(program):
 
 @pytest.mark.parametrize("lay", [sharded, pytest.param(replicated, marks=pytest.mark.slow)])
 def test_devices_exchange_nothing_meanwhile(lay):
-    model = lay(made())
-    right = accumulated(made(), ja.tensor)
+    model, right = lay(made()), right_of()
     forward = ja.compile(loss_of)
     found = per_device(forward, model, spread(BATCHES[0]))
     assert "all-reduce" in kinds(found["backward"])
@@ -166,7 +169,7 @@ def crossing(program):
     [(True, "forward"), *(pytest.param(a, b, marks=pytest.mark.slow) for a, b in ((True, "step"), (False, "eager")))],
 )
 def test_beside_tensor_parallelism(shards, how):
-    right = accumulated(made(), ja.tensor)
+    right = right_of()
     model = parallel(made(), shards)
     before = [p.placements for p in model.parameters()]
     place = lambda ids: distribute_tensor(ja.tensor(ids), SQUARE, [Shard(0), Replicate()])
@@ -221,7 +224,7 @@ def test_scalars_keywords_frozen_parameters_and_halves():
 
 
 def test_what_cannot_be_is_refused_and_changes_nothing():
-    model = sharded(made())
+    model, forward = sharded(made()), ja.compile(loss_of)
     with pytest.raises(TensorTypeError, match=r"takes a `ja\.nn\.Module`"), no_sync(lambda x: x):
         pass
     with pytest.raises(PlacementError, match="needs to know the mesh"), no_sync(made()):
@@ -232,8 +235,8 @@ def test_what_cannot_be_is_refused_and_changes_nothing():
         with no_sync(model), pytest.raises(PlacementError, match="in a `no_sync` already"), no_sync(inner):
             pass
     with pytest.raises(PlacementError, match="has 6 rows, for 4 devices"), no_sync(model):
-        loss_of(model, spread(BATCHES[0])).backward()
-        loss_of(model, ja.tensor(BATCHES[0][:6]))
+        forward(model, spread(BATCHES[0])).backward()
+        forward(model, ja.tensor(BATCHES[0][:6]))
     assert all(p.grad is None for p in model.parameters()) and "forward" not in vars(model)
     parallel = ja.nn.Linear(8, 8)
     for p in parallel.parameters():
@@ -245,4 +248,4 @@ def test_what_cannot_be_is_refused_and_changes_nothing():
     normed = fully_shard(ja.nn.BatchNorm1d(4), MESH)
     with pytest.raises(ja.errors.JaxaotError), no_sync(normed):
         normed(ja.randn(8, 4))
-    loss_of(model, spread(BATCHES[0])).backward()
+    forward(model, spread(BATCHES[0])).backward()

@@ -52,10 +52,10 @@ def from_generator(x):
 GENERATOR = ja.Generator()
 
 
-SLOW = (pytest.param(fn, marks=pytest.mark.slow) for fn in (loop, until, region, from_generator))
+SLOW = (pytest.param(fn, marks=pytest.mark.slow) for fn in (dropped, loop, until, region, from_generator))
 
 
-@pytest.mark.parametrize("fn", [dropped, branch, *SLOW])
+@pytest.mark.parametrize("fn", [branch, *SLOW])
 def test_random_numbers_are_those_of_the_surroundings(fn):
     run, x = by_rows(fn), rows()
     results = []

@@ -8,6 +8,7 @@ import jaxaot as ja
 from jaxaot.distributed import Partial, Shard, distribute_tensor, init_device_mesh, local_map
 from jaxaot.errors import UnfinishedSumError
 from jaxaot.subclasses import TwoTensor
+from tests.seeds import some
 
 MESH = init_device_mesh("cpu", (4,), mesh_dim_names=("d",))
 OTHERS = ["Adadelta", "Adagrad", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop"]
@@ -36,7 +37,7 @@ def states_of(optimizer):
     return [value for state in optimizer.state.values() for value in state.values() if isinstance(value, ja.Tensor)]
 
 
-@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("is_compiled", some([True, False], 1))
 @pytest.mark.parametrize("name", ["AdamW", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
 def test_optimizers_of_distributed_and_of_wrapped_parameters(name, is_compiled):
     right = values(8, 4).requires_grad_()

@@ -94,7 +94,7 @@ def test_arrays_under_jit_and_remat():
             np.testing.assert_allclose(gradients[name], RIGHT[name], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("how", ["eager", "compiled"])
+@pytest.mark.parametrize("how", [pytest.param("eager", marks=pytest.mark.slow), "compiled"])
 def test_gradients_of_functions(how):
     p, x = tensors(), ja.from_jax(batch())
 
