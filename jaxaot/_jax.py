@@ -1,7 +1,4 @@
-"""The only file that names a private part of JAX, or what differs between its versions.
-
-Everything else uses `jax`, `jax.extend`, `jax.export` and `jax.experimental`.
-"""
+"""The only file that names a private part of JAX or of `jax.extend`, or what differs between its versions."""
 
 from __future__ import annotations
 
@@ -31,6 +28,7 @@ from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
 from jax._src.source_info_util import user_frames
 from jax.custom_derivatives import SymbolicZero
 from jax.extend import linear_util, source_info_util
+from jax.extend.backend import backends as backends
 from jax.extend.random import define_prng_impl as define_prng_impl
 from jax.extend.random import threefry2x32_p as threefry2x32_p
 from jax.extend.random import threefry_2x32 as threefry_2x32

@@ -73,8 +73,9 @@ class Place(int):
         made.storage = storage
         return made
 
-    def guarded(self) -> int:
-        """Returns the number, noting that it decides what is traced."""
+    def settled(self, what: str = "") -> int:
+        """Returns the number, noting that it decides what is traced, whatever it is used for."""
+        del what
         if state.trace is not None:
             state.trace.note_place(self.storage)
         return int.__int__(self)
@@ -90,11 +91,11 @@ class Place(int):
 
     def _seen_by(self, other: Any) -> Any:
         if other != 0:  # which no memory has but that of no elements
-            self.guarded()
+            self.settled()
         return other
 
     def __reduce__(self) -> Any:
-        return int, (self.guarded(),)
+        return int, (self.settled(),)
 
 
 def device_of(tensor: Any) -> Any:
@@ -119,7 +120,7 @@ def place_of(storage: Any, n_bytes: int = 0) -> int:
 
 def _on_number(name: str) -> Callable[..., Any]:
     method = getattr(int, name)
-    return lambda self, *args: method(self.guarded(), *args)
+    return lambda self, *args: method(self.settled(), *args)
 
 
 for _name in dir(int):

@@ -19,6 +19,7 @@ import jax
 import numpy as np
 
 from jaxaot.facade.arguments import STAND_INS
+from jaxaot.facade.asked import Place
 from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.shown_numbers import is_logged, is_only_shown
@@ -254,8 +255,8 @@ for _how in ("neg", "pos", "abs", "invert", "floor", "ceil", "trunc"):
 
 def _run(spec: OpSpec, dynamic: Any, static: tuple[Any, ...], generator: Any) -> Any:
     """Runs an op on tensors in the place of numbers."""
-    settle = lambda value: value.settled(spec.name) if type(value) is SymbolicNumber else value
+    settle = lambda value: value.settled(spec.name) if type(value) in (SymbolicNumber, Place) else value
     return call(spec, [settle(value) for value in dynamic], static, generator)
 
 
-STAND_INS[SymbolicNumber] = _run
+STAND_INS[SymbolicNumber] = STAND_INS[Place] = _run

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
-from jax.extend.backend import backends
+
+from jaxaot._jax import backends
 
 SEVERAL = "several"
 """What a program is for that is lowered for more than one platform, so that passes of none run."""

@@ -175,6 +175,9 @@ def remat(
     pure, as under `jax.jit`: its graph is kept and used again for arguments of the same types, while the attributes,
     variables and containers that it reads are the same.
 
+    A callback in `fn`, such as `jax.debug.print` or an `io_callback`, runs once, in the forward, as without `remat`,
+    whatever is recomputed. Under `jax.checkpoint` it runs again with what is computed again.
+
     Several such functions in one program, such as the blocks of a model, together hold no more than `jax.checkpoint` of
     each, by estimate; `policy="min_cut"` has each save its minimum cut. See docs/partitioning.md.
 

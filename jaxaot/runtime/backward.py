@@ -185,7 +185,7 @@ class CompiledNode(Node):
         ]
 
     def _recorded(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
-        second = self.second
+        second: Any = self.second
         bases = self.bases or [None] * len(self.edges)
         edges = [storage_edge(edge, base) for edge, base in zip(self.edges, bases, strict=True)]
         held, ends, gradients = second.values(residuals), second.edges(edges), None

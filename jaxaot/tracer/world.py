@@ -55,6 +55,8 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _NAMESPACES = (types.SimpleNamespace, threading.local)
 _WITHIN = ("__globals__", "__dict__")
 """Steps to what belongs to an object and is guarded with it."""
+_FIELDS = "__dataclass_fields__"
+"""What `dataclasses` knows of a class; flax takes fields out and puts them back while it derives a class of it."""
 _MANY_PAIRS = 16
 """More than so many pairs of objects are told apart all at once."""
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
@@ -134,7 +136,8 @@ class World:
             if value.nbytes <= _MAX_BYTES and value.flags.writeable and not value.dtype.hasobject:
                 yield _Content(path, value, value.copy())
         elif isinstance(value, dict):
-            yield _Items(path, value, dict(value))
+            if path[-1][1] != _FIELDS:
+                yield _Items(path, value, dict(value))
         elif isinstance(value, list):
             yield _List(path, value, list(value))
         elif isinstance(value, deque):
@@ -160,7 +163,7 @@ class World:
                 yield from self._named((*path, ("attr", "__dict__")), vars(value), names)
         elif isinstance(value, type):
             if not is_foreign_class(value):
-                yield _Class(path, value, dict(vars(value)))
+                yield _Class(path, value, _members(value))
         elif is_wrapper(value):
             self.wrappers[id(value)] = path
             yield _Wrapper(path, value, _own_attributes(value))
@@ -521,7 +524,11 @@ class _Class(_Attributes):
     _delete = staticmethod(type.__delattr__)
 
     def now(self) -> dict[str, Any]:
-        return dict(vars(self.value))
+        return _members(self.value)
+
+
+def _members(cls: type) -> dict[str, Any]:
+    return {name: member for name, member in vars(cls).items() if name != _FIELDS}
 
 
 class _List(_Note):

@@ -939,3 +939,25 @@ def test_dataclasses_of_flax():
     fn = ja.compile(lambda s: s.replace(w=s.w * s.rate))
     assert [float(fn(State(jnp.ones(()), rate)).w) for rate in (0.5, 0.5, 2.0)] == [0.5, 0.5, 2.0]
     assert fn.cache_info() == (1, 2, 2)
+
+
+class Cell(linen.Module):
+    @linen.compact
+    def __call__(self, x):
+        return linen.Dense(2)(x)
+
+
+class Derived(linen.Module):
+    @linen.compact
+    def __call__(self, x):
+        cell = linen.remat(Cell)  # takes fields out of the class, and puts them back
+        return cell()(cell()(x))
+
+
+def test_linen_classes_that_are_derived_inside_of_a_compact_call():
+    model, x = Derived(), np.ones((1, 2), np.float32)
+    params = model.init(jax.random.key(0), x)
+    apply = ja.compile(lambda params, x: model.apply(params, x))
+    for _ in range(2):
+        assert_equal(apply(params, x), model.apply(params, x), rtol=1e-6)
+    assert apply.n_programs == 1

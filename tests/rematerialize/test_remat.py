@@ -5,6 +5,7 @@ import gc
 import weakref
 
 import jax
+import jax.experimental
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from jax.sharding import PartitionSpec as P
 import jaxaot as ja
 from jaxaot.partition.policies import policy_names
 from jaxaot.rematerialize.remat import _graphs
+from tests.cases import each
 from tests.partition.programs import random_arguments, random_program
 from tests.seeds import one_in, seeds, some
 
@@ -553,3 +555,28 @@ def test_arguments_of_a_partition_may_be_described():
     types = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
     assert str(block.partition(*types)) == str(block.partition(*arrays))
     assert "saves" in str(block.explain(*types))
+
+
+CALLBACKS = {
+    "debug": lambda note, x: jax.debug.callback(note, x),
+    "ordered": lambda note, x: jax.debug.callback(note, x, ordered=True),
+    "io": lambda note, x: jax.experimental.io_callback(note, None, jax.lax.stop_gradient(x)),
+    "io, ordered": lambda note, x: jax.experimental.io_callback(note, None, jax.lax.stop_gradient(x), ordered=True),
+}
+
+
+@each("name", CALLBACKS)
+def test_callbacks_run_once(name):
+    seen = []
+
+    def loss(x):
+        y = jnp.sin(x)
+        CALLBACKS[name](lambda value: seen.append(np.asarray(value).shape), y)
+        return jnp.sin(jnp.sin(y)).sum()
+
+    x, ways = np.ones(3, np.float32), [jax.grad(ja.remat(loss)), ja.value_and_grad(loss)]
+    for run in (*ways, *map(jax.jit, ways), *map(ja.jit, ways)):
+        seen.clear()
+        jax.block_until_ready(run(x))
+        jax.effects_barrier()
+        assert seen == [(3,)]
