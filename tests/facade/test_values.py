@@ -196,7 +196,9 @@ def test_a_dtype_has_pytorchs_names_and_is_one_of_numpy_and_jax():
     assert kind == np.float32 == kind == jnp.float32 == kind == np.dtype("float32") and kind != ja.float16
     assert hash(kind) == hash(np.dtype("float32")) and {ja.float32: 1}[kind] == 1 and ja.dtype("float32") is kind
     assert (str(kind), repr(kind), kind.itemsize, kind.kind) == ("float32", "ja.float32", 4, "f")
-    facts = {d: (d.is_floating_point, d.is_complex, d.is_signed) for d in (ja.bfloat16, ja.complex64, ja.uint8, ja.bool)}
+    facts = {
+        d: (d.is_floating_point, d.is_complex, d.is_signed) for d in (ja.bfloat16, ja.complex64, ja.uint8, ja.bool)
+    }
     assert list(facts.values()) == [(True, False, True), (False, True, True), (False,) * 3, (False,) * 3]
     assert ja.complex64.to_real() is ja.float32 and ja.float32.to_complex() is ja.complex64
     assert np.dtype(kind) == np.zeros(2, kind).dtype == jnp.zeros(2, kind).dtype == np.ones(2).astype(kind).dtype
