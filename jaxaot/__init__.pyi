@@ -3917,7 +3917,7 @@ def ger(input: Operand, vec2: Operand, *, out: Tensor | None = None) -> Tensor:
     See `torch.outer`; also called `ger`.
     """
 
-def get_default_dtype() -> Dtype:
+def get_default_dtype() -> dtype:
     """Returns the dtype of floats that name none: float32.
 
     See `torch.get_default_dtype`.
@@ -7316,7 +7316,7 @@ def prod(
     See `torch.prod`.
     """
 
-def promote_types(type1: DTypeLike, type2: DTypeLike) -> Dtype:
+def promote_types(type1: DTypeLike, type2: DTypeLike) -> dtype:
     """Returns the smallest dtype to which both can be converted.
 
     Args:
@@ -7870,7 +7870,7 @@ def result_type(
     scalar: Any = None,
     scalar1: Any = None,
     scalar2: Any = None,
-) -> Dtype:
+) -> dtype:
     """Returns the dtype in which an op on two tensors or numbers is computed.
 
     Args:
@@ -8664,7 +8664,7 @@ def split(
     *,
     axis: _int = ...,
     tensor: Tensor = ...,
-    split_size: Sizes = ...,
+    split_size: Ints = ...,
 ) -> tuple[Tensor, ...]:
     """Returns views of equal pieces of a dim, the last one smaller, or of pieces of given sizes.
 
@@ -8688,7 +8688,7 @@ def split_copy(
     *,
     out: Tensor | None = None,
     axis: _int = ...,
-    split_size: Sizes = ...,
+    split_size: Ints = ...,
 ) -> tuple[Tensor, ...]:
     """Returns a copy of what `split` shows.
 
@@ -8789,7 +8789,7 @@ def square_(input: Operand) -> Tensor:
     See `torch.Tensor.square_`.
     """
 
-def squeeze(input: Tensor, dim: Ints | None = None, *, axis: Sizes | None = ...) -> Tensor:
+def squeeze(input: Tensor, dim: Ints | None = None, *, axis: Ints | None = ...) -> Tensor:
     """Returns the tensor without its dims of size 1, or without those of `dim` that have size 1.
 
     Args:
@@ -8807,7 +8807,7 @@ def squeeze_copy(
     dim: Ints | None = None,
     *,
     out: Tensor | None = None,
-    axis: Sizes | None = ...,
+    axis: Ints | None = ...,
 ) -> Tensor:
     """Returns a copy of what `squeeze` shows.
 
@@ -9194,7 +9194,7 @@ def tensor_split(
     indices: Ints | Tensor | None = None,
     sections: _int | None = None,
     axis: _int = ...,
-    tensor_indices_or_sections: Sizes | None = ...,
+    tensor_indices_or_sections: Ints | Tensor | None = ...,
 ) -> tuple[Tensor, ...]:
     """Returns views of a given number of pieces of a dim, as equal as possible, or of the pieces between indices.
 
@@ -9696,7 +9696,7 @@ def unsafe_split(
     *,
     out: Tensor | None = None,
     axis: _int = ...,
-    split_size: Sizes = ...,
+    split_size: Ints = ...,
 ) -> tuple[Tensor, ...]:
     """Returns a copy of what `unsafe_split` shows.
 

@@ -503,8 +503,8 @@ class MissingModuleError(JaxaotError, ModuleNotFoundError):
 
     For example:
 
-        from jaxaot.utils.data import DataLoader        # MissingModuleError
-        import grain
+        from jaxaot.utils.checkpoint import checkpoint  # MissingModuleError
+        from jaxaot import checkpoint
     """
 
 

@@ -151,7 +151,7 @@ def _annotation(value: Any, name: str, default: Any) -> str:
     )
     if text.removesuffix(" | None") in _LOOSE and (name in BY_NAME or text == "Any"):
         return _optional(BY_NAME.get(name, "Any"), default is None or text.endswith("None"))
-    text = _ANNOTATED.sub(lambda found: f"_{found[1]}", text)
+    text = re.sub(r"\bDtype\b", "dtype", _ANNOTATED.sub(lambda found: f"_{found[1]}", text))
     return re.sub(r"\bArray\b", "jax.Array", re.sub(r"\bnp\.", "_np.", text))
 
 
@@ -194,6 +194,8 @@ class Writer:
         parts: list[str] = ["self"] if self.is_class else []
         starred = False
         for parameter in list(signature.parameters.values())[self.is_class :]:
+            if self.is_class and parameter.name == "self":  # another name of a first operand
+                continue
             if parameter.kind is _KINDS.VAR_POSITIONAL:
                 parts.append(f"*{parameter.name}: {types(parameter)}")
                 starred = True
@@ -220,7 +222,7 @@ class Writer:
         signature = inspect.signature(fn)
         returned = _annotation(signature.return_annotation, "", None)
         returns = RETURNS.get(name, returned)
-        types = lambda parameter: _annotation(parameter.annotation, parameter.name, parameter.default)
+        types = lambda parameter: _annotation(parameter.annotation, _meant(parameter), parameter.default)
         return self.define(name, self.parameters(signature, types), returns, doc)
 
     def each(self, name: str, fn: Any, doc: str) -> str:
@@ -259,6 +261,11 @@ class Writer:
         # the flag has to be given, so a bare star stands in front of it
         both = self.define(name, self.parameters(signature, types), "tuple[Tensor, Tensor]", "", ("overload",))
         return plain + both
+
+
+def _meant(parameter: inspect.Parameter) -> str:
+    """Returns the name of a parameter, or of the one of which it is another name."""
+    return parameter.default.name if isinstance(parameter.default, SameAs) else parameter.name
 
 
 def _told_apart(forms: Any) -> list[Any]:

@@ -57,7 +57,7 @@ def _fitted_dtype(spec: OpSpec, value: Any, dynamic: Sequence[Any], static: Sequ
     own = default_float() if isinstance(value, (float, complex)) else None
     named = [dtype for dtype in static if isinstance(dtype, np.dtype)]
     parameters = zip(spec.schema.dynamic, dynamic, strict=True)
-    given = [v.dtype for p, v in parameters if isinstance(v, Tensor) and p.name not in _CONDITIONS]
+    given = [v._layout.dtype for p, v in parameters if isinstance(v, Tensor) and p.name not in _CONDITIONS]
     dtype = (named or given or [own])[0]
     if dtype is not None and dtype.itemsize < 4 and is_inexact(dtype) and spec.name in _ROUNDING:
         return default_float()

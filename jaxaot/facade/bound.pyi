@@ -746,16 +746,16 @@ class Bound:
     def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
         """Returns how often each number from 0 on occurs, or the sums of the weights of its places."""
 
-    def bitwise_and(self, other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
+    def bitwise_and(self, other: Operand = ..., *, out: Tensor | None = None) -> Tensor:
         """Returns the bits that `input` and `other` have in common; of bools the logical and."""
 
-    def bitwise_and_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
+    def bitwise_and_(self, other: Operand = ...) -> Tensor:
         """Writes to the tensor what `bitwise_and` returns: the bits that `input` and `other` have in common; of bools the logical and."""
 
-    def bitwise_left_shift(self, other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
+    def bitwise_left_shift(self, other: Operand = ..., *, out: Tensor | None = None) -> Tensor:
         """Returns the bits of `input` moved left by `other` places."""
 
-    def bitwise_left_shift_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
+    def bitwise_left_shift_(self, other: Operand = ...) -> Tensor:
         """Writes to the tensor what `bitwise_left_shift` returns: the bits of `input` moved left by `other` places."""
 
     def bitwise_not(self, *, out: Tensor | None = None) -> Tensor:
@@ -764,28 +764,22 @@ class Bound:
     def bitwise_not_(self) -> Tensor:
         """Writes to the tensor what `bitwise_not` returns: each element with all its bits flipped; of bools the logical not."""
 
-    def bitwise_or(self, other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
+    def bitwise_or(self, other: Operand = ..., *, out: Tensor | None = None) -> Tensor:
         """Returns the bits that `input` or `other` has; of bools the logical or."""
 
-    def bitwise_or_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
+    def bitwise_or_(self, other: Operand = ...) -> Tensor:
         """Writes to the tensor what `bitwise_or` returns: the bits that `input` or `other` has; of bools the logical or."""
 
-    def bitwise_right_shift(
-        self,
-        other: Operand = ...,
-        *,
-        out: Tensor | None = None,
-        self: Operand = ...,
-    ) -> Tensor:
+    def bitwise_right_shift(self, other: Operand = ..., *, out: Tensor | None = None) -> Tensor:
         """Returns the bits of `input` moved right by `other` places, copies of the sign following."""
 
-    def bitwise_right_shift_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
+    def bitwise_right_shift_(self, other: Operand = ...) -> Tensor:
         """Writes to the tensor what `bitwise_right_shift` returns: the bits of `input` moved right by `other` places, copies of the sign following."""
 
-    def bitwise_xor(self, other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
+    def bitwise_xor(self, other: Operand = ..., *, out: Tensor | None = None) -> Tensor:
         """Returns the bits in which `input` and `other` differ; of bools the exclusive or."""
 
-    def bitwise_xor_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
+    def bitwise_xor_(self, other: Operand = ...) -> Tensor:
         """Writes to the tensor what `bitwise_xor` returns: the bits in which `input` and `other` differ; of bools the exclusive or."""
 
     def bmm(self, mat2: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -804,7 +798,6 @@ class Bound:
         out_int32: _bool = False,
         right: _bool = False,
         out: Tensor | None = None,
-        self: Operand = ...,
     ) -> Tensor:
         """Returns the index of the bucket between `boundaries` into which each element falls."""
 
@@ -1175,7 +1168,7 @@ class Bound:
     def float(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns the tensor as float32."""
 
-    def float_power(self, exponent: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
+    def float_power(self, exponent: Operand = ..., *, out: Tensor | None = None) -> Tensor:
         """Returns each element to the power of `exponent`, computed in double precision."""
 
     def float_power_(self, exponent: Operand) -> Tensor:
@@ -2133,10 +2126,10 @@ class Bound:
     def positive_(self) -> Tensor:
         """Writes to the tensor what `positive` returns: the elements as they are, as Python's unary `+` does; bools are refused."""
 
-    def pow(self, exponent: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
+    def pow(self, exponent: Operand = ..., *, out: Tensor | None = None) -> Tensor:
         """Returns each element to the power of `exponent`."""
 
-    def pow_(self, exponent: Operand = ..., *, self: Operand = ...) -> Tensor:
+    def pow_(self, exponent: Operand = ...) -> Tensor:
         """Writes to the tensor what `pow` returns: each element to the power of `exponent`."""
 
     def prelu(self, weight: Operand) -> Tensor:
@@ -2226,10 +2219,10 @@ class Bound:
     def relu_(self) -> Tensor:
         """Writes to the tensor what `relu` returns: the elements, negative ones replaced by zero."""
 
-    def remainder(self, other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
+    def remainder(self, other: Operand = ..., *, out: Tensor | None = None) -> Tensor:
         """Returns what is left of `input` after division by `other`, with the sign of `other`: Python's `%`."""
 
-    def remainder_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
+    def remainder_(self, other: Operand = ...) -> Tensor:
         """Writes to the tensor what `remainder` returns: what is left of `input` after division by `other`, with the sign of `other`: Python's `%`."""
 
     def renorm(
@@ -2518,7 +2511,7 @@ class Bound:
         *,
         axis: _int = ...,
         tensor: Tensor = ...,
-        split_size: Sizes = ...,
+        split_size: Ints = ...,
     ) -> tuple[Tensor, ...]:
         """Returns views of equal pieces of a dim, the last one smaller, or of pieces of given sizes."""
 
@@ -2543,10 +2536,10 @@ class Bound:
     def square_(self) -> Tensor:
         """Writes to the tensor what `square` returns: each element times itself."""
 
-    def squeeze(self, dim: Ints | None = None, *, axis: Sizes | None = ...) -> Tensor:
+    def squeeze(self, dim: Ints | None = None, *, axis: Ints | None = ...) -> Tensor:
         """Returns the tensor without its dims of size 1, or without those of `dim` that have size 1."""
 
-    def squeeze_(self, dim: Ints | None = None, *, axis: Sizes | None = ...) -> Tensor:
+    def squeeze_(self, dim: Ints | None = None, *, axis: Ints | None = ...) -> Tensor:
         """Does `squeeze` in place: changes what this tensor shows, and no values."""
 
     @overload
@@ -2672,7 +2665,7 @@ class Bound:
         indices: Ints | Tensor | None = None,
         sections: _int | None = None,
         axis: _int = ...,
-        tensor_indices_or_sections: Sizes | None = ...,
+        tensor_indices_or_sections: Ints | Tensor | None = ...,
     ) -> tuple[Tensor, ...]:
         """Returns views of a given number of pieces of a dim, as equal as possible, or of the pieces between indices."""
 
@@ -2811,7 +2804,7 @@ class Bound:
         *,
         out: Tensor | None = None,
         axis: _int = ...,
-        split_size: Sizes = ...,
+        split_size: Ints = ...,
     ) -> tuple[Tensor, ...]:
         """Returns a copy of what `unsafe_split` shows."""
 
@@ -2874,10 +2867,10 @@ class Bound:
     def where(self, condition: Tensor, other: Operand) -> Tensor:
         """Returns the elements of this tensor where a condition holds, and those of another elsewhere."""
 
-    def xlogy(self, other: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor:
+    def xlogy(self, other: Operand = ..., *, out: Tensor | None = None) -> Tensor:
         """Returns `input * log(other)`, 0 where `input` is zero."""
 
-    def xlogy_(self, other: Operand = ..., *, self: Operand = ...) -> Tensor:
+    def xlogy_(self, other: Operand = ...) -> Tensor:
         """Writes to the tensor what `xlogy` returns: `input * log(other)`, 0 where `input` is zero."""
 
     def zero_(self) -> Tensor:

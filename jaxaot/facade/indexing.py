@@ -151,7 +151,7 @@ def _basic(tensor: Tensor, parts: Sequence[Any]) -> tuple[Tensor, list[Tensor | 
             place(_index_tensor(np.zeros(int(part), np.int32)))
             dim += 1
         elif isinstance(part, Tensor):
-            if not (is_bool(part.dtype) or is_integral(part.dtype)) or (part.ndim and _is_narrow(part.dtype)):
+            if not (is_bool(part.dtype) or is_integral(part.dtype)) or (part.ndim and _is_narrow(part._layout.dtype)):
                 raise DimError("tensors used as indices must be long, int, byte or bool tensors")
             if part.ndim == 0 and is_integral(part.dtype) and not is_tracer(part._read()):
                 take(_select(geometry, dim, int(part.item()), source_dim))

@@ -91,11 +91,14 @@ def tensor_repr(tensor: Tensor) -> str:
         return text
     values = _values(tensor)
     if tensor.is_meta:
-        body, notes = f"..., device='meta', size={tuple(tensor.shape)}", _dtype_notes(tensor.dtype, tensor.numel())
+        body, notes = (
+            f"..., device='meta', size={tuple(tensor.shape)}",
+            _dtype_notes(tensor._layout.dtype, tensor.numel()),
+        )
     elif isinstance(values, str):
-        body, notes = values, _dtype_notes(tensor.dtype, tensor.numel())
+        body, notes = values, _dtype_notes(tensor._layout.dtype, tensor.numel())
     else:
-        body, notes = _parts(values, tensor.dtype)
+        body, notes = _parts(values, tensor._layout.dtype)
     if tensor._is_moved_unrecorded:
         notes.append("grad_fn=<Invalid>")
     elif tensor.requires_grad:

@@ -404,7 +404,7 @@ def _shown_at(leaf: object, dim: Dim) -> Geometry | None:
         return None
     size, stride, offset = leaf._geometry
     size, stride = (values if dim is None else values[:dim] + values[dim + 1 :] for values in (size, stride))
-    return None if layout_of(size, stride, leaf.dtype).is_overlapping else Geometry(size, stride, offset)
+    return None if layout_of(size, stride, leaf._layout.dtype).is_overlapping else Geometry(size, stride, offset)
 
 
 # -- results that are views --------------------------------------------------------------------------------------------
