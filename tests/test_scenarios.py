@@ -133,6 +133,7 @@ def test_an_argument_freed_inside_is_not_kept_for_the_backward():
     assert w.grad.tolist() == [3] * 4
 
 
+@pytest.mark.slow
 def test_gathered_layers_do_not_stay_for_the_backward():
     n, shards = 256, 4
 
@@ -315,6 +316,7 @@ class _Net(nnx.Module):
         return self.norm(self.linear(x))
 
 
+@pytest.mark.slow
 def test_state_comes_first_and_arguments_come_after_it():
     """Whoever runs graphs can keep the first inputs as they are, forward and backward."""
     net, scale = _Net(), jnp.ones(4)

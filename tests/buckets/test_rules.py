@@ -15,6 +15,7 @@ from jaxaot.buckets.rules import ROWS, RULES
 from jaxaot.buckets.writer import RefusedError
 from jaxaot.ir.alignment import NotAlikeError
 from tests.buckets.exact import At, Tried
+from tests.seeds import some
 
 BUCKET, REFERENCE, SIZES = 12, 9, (5, 11)
 RNG = np.random.default_rng(0)
@@ -260,10 +261,10 @@ def at_of():
     return made
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize(
-    "group", [pytest.param(g, marks=pytest.mark.slow) if g in ("functions", "products") else g for g in GROUPS]
-)
+QUICK = ("control", "integers", "random")
+
+
+@pytest.mark.parametrize("group", some([*QUICK, *(group for group in GROUPS if group not in QUICK)], len(QUICK)))
 def test_values_and_gradients_are_those_of_the_exact_size(group, at_of):
     at, _ = at_of(group)
     for size in SIZES:

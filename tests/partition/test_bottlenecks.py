@@ -106,6 +106,7 @@ def estimated(cutter):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(40, 1))
 def test_a_smaller_budget_is_estimated_to_hold_no_more(seed):
     peaks = estimated(Cutter(joint_of(random_program(seed), random_arguments(seed), (0, 1))))

@@ -422,6 +422,7 @@ def test_a_budget_does_not_release_what_must_be_saved():
         partition(joint_of(fn, (X, W), (0, 1)), "save_all", 0.0)
 
 
+@pytest.mark.slow
 def test_marks_compose_with_transformations():
     def fn(x):
         return (ja.must_save(jnp.sin(x)) * ja.must_recompute(jnp.cos(x))).sum()

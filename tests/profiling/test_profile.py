@@ -465,6 +465,7 @@ def shown():
     return ja.profile(module, typed(16, 32, 32, 3), target="v5e")
 
 
+@pytest.mark.slow
 def test_the_text_is_a_table_of_100_columns(shown):
     lines = str(shown).splitlines()
     assert max(map(len, lines)) <= 100

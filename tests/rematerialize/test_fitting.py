@@ -151,6 +151,7 @@ def test_programs_that_are_tried_share_the_trace_and_the_joint_graph(monkeypatch
     assert is_made_anew or counts["_trace"] <= 1  # another test may have traced it
 
 
+@pytest.mark.slow
 def test_compiled_functions_of_tensors():
     def loss(x, *weights):
         for q, k in zip(weights[::2], weights[1::2], strict=True):

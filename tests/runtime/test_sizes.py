@@ -99,6 +99,7 @@ def test_a_model_with_dropout_and_statistics_trains(nans):
     same(*outcomes, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_parameters_are_read_in_another_order_than_the_optimizer_has_them():
     class Block(nn.Module):
         def __init__(self):
@@ -485,6 +486,7 @@ def selected(x, mask):
     return (chosen @ chosen.t()).softmax(-1) @ chosen, chosen.mean(0)
 
 
+@pytest.mark.slow
 def test_what_follows_a_mask_runs_in_the_program_of_a_bucket(nans):
     w = ja.tensor(rows(3, 3), requires_grad=True)
 
@@ -607,6 +609,7 @@ def test_what_looks_for_nans_sees_none_that_is_padding(mode):
             assert float(x.grad.abs().sum()) < 1e-3
 
 
+@pytest.mark.slow
 def test_transformations_of_jax_see_the_exact_program():
     fn = ja.compile(lambda x: (x / x).sum() + x.pow(2).sum(), dynamic={"x": 0})
     pure = ja.functionalize(fn)
@@ -823,6 +826,7 @@ def test_sixty_steps_of_random_lengths_take_few_programs():
     assert fn.n_programs <= 2
 
 
+@pytest.mark.slow
 def test_programs_of_many_buckets_are_no_reason_to_warn():
     fn = ja.compile(lambda x: x / x.sum(), dynamic={"x": 0}, buckets=2)
     with warnings.catch_warnings():

@@ -73,6 +73,7 @@ def with_gradients(fn):
     return jax.value_and_grad(lambda *args: (fn(*args) ** 2).sum(), (0, 1, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(MASKS, 1))
 def test_masks(name):
     fn = lambda q, k, v: attention(q, k, v, MASKS[name](*rows_and_columns()))
@@ -226,6 +227,7 @@ def test_little_of_all_that_is_computed_stays(using_machine):
     assert skipped(fn, *qkv(), rtol=1e-5) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_layers", some([3, 1], 1))
 def test_layers_are_written_in_one_rebuild(n_layers, monkeypatch):
     """The whole graph is gone through as often for four layers as for one."""
@@ -381,6 +383,7 @@ def test_a_compiled_step_skips(everything_is_large):
     assert int(after) > int(before)
 
 
+@pytest.mark.slow
 def test_an_attention_of_tensors_skips(everything_is_large):
     mask = ja.ones(N, N, dtype=ja.bool).tril()
 

@@ -367,6 +367,7 @@ def test_most_random_programs_have_shards():
     assert sum(found) > 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(24, 1))
 def test_random_models(seed):
     _, gradients, arguments = model(seed)

@@ -136,6 +136,7 @@ def test_bits_are_one_call_that_costs_as_much_as_a_transcendental():
     assert eqn.params["name"] == "threefry_bits" and kind(eqn) is Kind.TRANSCENDENTAL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(24, 1))
 def test_random_programs_of_random_numbers(seed):
     rng = random.Random(seed)

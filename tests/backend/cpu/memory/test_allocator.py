@@ -55,6 +55,7 @@ def test_what_a_thread_frees_is_there_at_its_next_call():
     assert faults("many") > 20_000 > 1_000 > faults("many", "keep")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="keep_freed_memory leaves other allocators alone")
 def test_a_block_of_nearly_a_heap_is_kept_where_glibc_can():
     version = tuple(map(int, platform.libc_ver()[1].split(".")))

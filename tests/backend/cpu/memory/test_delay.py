@@ -143,6 +143,7 @@ def test_random_programs_agree(seed):
     assert len(graph.jaxpr.eqns) - len(closed.jaxpr.eqns) <= early  # barriers, and nothing else
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(8, 1))
 def test_random_models_agree(seed):
     _, fn, args = model(seed)
