@@ -6,6 +6,7 @@ import importlib.util
 import logging
 import os
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -171,6 +172,14 @@ def optimized(request, monkeypatch):
     jax.config.update("jax_disable_most_optimizations", False)
     yield
     jax.config.update("jax_disable_most_optimizations", not request.config.getoption("--optimized"))
+
+
+@pytest.fixture
+def interruptible():
+    """SIGINT interrupts the test and processes that it starts, also in the background, where shells have it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

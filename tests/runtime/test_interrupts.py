@@ -21,6 +21,8 @@ from jaxaot.tape.threads import threads
 from tests.interrupts import Injector, Watchdog, count_instants
 from tests.seeds import one_in, seeds
 
+pytestmark = pytest.mark.usefixtures("interruptible")
+
 
 class Scene:
     """Something that is done again and again, and the tensors that it writes all together.
