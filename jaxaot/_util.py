@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import gc
 import inspect
 import math
 import os
+import stat
 import threading
 import types
 import weakref
@@ -202,21 +204,57 @@ def prod(sizes: Iterable[int]) -> int:
 
 
 @contextlib.contextmanager
-def written_at_once(path: str | os.PathLike[str]) -> Iterator[str]:
+def written_at_once(path: str | os.PathLike[str], mode: int | None = None) -> Iterator[str]:
     """Gives the path of a file to write, which then takes its place at once: readers see all of it or what was there.
 
-    If writing fails, what was there stays.
-    """
-    import tempfile  # takes a few milliseconds that the import of jaxaot need not wait for
+    If writing fails, what was there stays. Besides, it is as if the file itself were written: links are followed,
+    a file that is there keeps its owner and mode, and what is no file, such as a pipe, gets the content.
 
-    folder, name = os.path.split(os.path.abspath(path))
-    handle, unfinished = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    Args:
+      path: Where.
+      mode: Of a file for its owner alone, which takes the place of a link; None for that of any new file.
+
+    Raises:
+      OSError: If it cannot be written, with its path.
+    """
+    import shutil  # these take milliseconds that the import of jaxaot need not wait for
+    import tempfile
+
+    given, there = os.fsdecode(path), None
+    target = os.path.realpath(given) if mode is None else os.path.abspath(given)
+    if mode is None:
+        with contextlib.suppress(FileNotFoundError):
+            there = os.stat(given)
+    if there is not None and (stat.S_ISDIR(there.st_mode) or not os.access(given, os.W_OK)):
+        number = errno.EISDIR if stat.S_ISDIR(there.st_mode) else errno.EACCES
+        raise OSError(number, os.strerror(number), given)
+    is_file = there is None or stat.S_ISREG(there.st_mode)
+    folder = os.path.dirname(target) if is_file else tempfile.gettempdir()
+    unfinished = os.path.join(folder, f".{os.path.basename(target)[:40]}.{os.urandom(8).hex()}")
+    if mode is None:  # what others may not read they may not read meanwhile either
+        mode = 0o666 if there is None or not is_file else stat.S_IMODE(there.st_mode) & 0o777 | 0o600
+    try:
+        handle = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, given) from error
+    mode = stat.S_IMODE(os.fstat(handle).st_mode)
     os.close(handle)
     try:
         yield unfinished
         with open(unfinished, "rb+") as file:
             os.fsync(file.fileno())
-        os.replace(unfinished, path)
+            if not is_file:
+                with open(given, "wb") as out:
+                    shutil.copyfileobj(file, out)
+        if not is_file:
+            os.unlink(unfinished)
+            return
+        if there is not None:
+            with contextlib.suppress(OSError, AttributeError):  # another owner's, which only root may give back
+                os.chown(unfinished, there.st_uid, there.st_gid)
+            mode = stat.S_IMODE(there.st_mode)
+        os.chmod(unfinished, mode)  # libraries may have put a file of their own there
+        os.replace(unfinished, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(unfinished)

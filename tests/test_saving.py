@@ -1,6 +1,7 @@
 """Files of tensors: what comes back, what PyTorch reads and writes, what is refused, and that writes are whole."""
 
 import os
+import stat
 import sys
 
 import jax
@@ -176,6 +177,35 @@ def test_a_write_that_fails_leaves_the_file_before(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="no space"):
         ja.save({"x": ja.zeros(2)}, tmp_path / "x")
     assert ja.load_state(tmp_path / "x")["x"].tolist() == [1, 1] and os.listdir(tmp_path) == ["x"]
+
+
+def test_files_are_written_as_by_any_program(tmp_path):
+    """New files have the mode that the umask leaves, those that are there keep theirs, and links are followed."""
+    exported = ja.export(lambda x: x + 1, ja.ones(2))
+    for name, save in {"tensors": lambda path: ja.save({"x": ja.ones(2)}, path), "archive": exported.save}.items():
+        path, link, gone = tmp_path / name, tmp_path / f"{name}.link", tmp_path / f"{name}.new"
+        before = os.umask(0o027)
+        try:
+            save(path)
+        finally:
+            os.umask(before)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+        path.write_bytes(b"")
+        path.chmod(0o604)
+        link.symlink_to(name)
+        save(link)
+        assert link.is_symlink() and path.stat().st_size and stat.S_IMODE(path.stat().st_mode) == 0o604
+        (tmp_path / f"{name}.dangling").symlink_to(gone.name)
+        save(tmp_path / f"{name}.dangling")
+        assert gone.stat().st_size
+        with pytest.raises(IsADirectoryError, match=str(tmp_path)):
+            save(tmp_path)
+        with pytest.raises(FileNotFoundError, match="nowhere"):
+            save(tmp_path / "nowhere" / "x")
+        if os.path.exists("/dev/full"):
+            with pytest.raises(OSError, match="No space left"):
+                save("/dev/full")
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
 def test_without_safetensors_the_error_says_what_to_install(tmp_path, monkeypatch):

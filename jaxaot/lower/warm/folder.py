@@ -67,7 +67,7 @@ class Folder:
     def write(self, name: str, content: bytes) -> None:
         """Writes a file at once: others see all of it or nothing. What cannot be written is left out."""
         with contextlib.suppress(OSError):
-            with written_at_once(self.path / name) as unfinished:  # of mode 0600
+            with written_at_once(self.path / name, 0o600) as unfinished:
                 Path(unfinished).write_bytes(content)
             self.trim()
 
