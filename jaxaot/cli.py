@@ -1,19 +1,24 @@
 """The command line: `jaxaot demo`, `explain`, `profile`, `cache`, `doctor`, `bench`, `--version`.
 
 Results go to stdout, errors to stderr as one line. Colours follow `NO_COLOR`, and are left out in a pipe, as are
-progress bars.
+progress bars. Where the output takes ASCII alone, other characters are spelled in it.
 """
 
 from __future__ import annotations
 
 import argparse
+import codecs
+import contextlib
 import dataclasses
+import errno
+import functools
 import importlib
+import io
 import json
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,16 +32,29 @@ from jaxaot.api import explain
 from jaxaot.demo.model import Shape
 from jaxaot.demo.text import load_text
 from jaxaot.doctor import examine, lines_of
-from jaxaot.errors import JaxaotError, UsageError
+from jaxaot.errors import (
+    ArgumentError,
+    BudgetError,
+    ConcretizationError,
+    JaxaotError,
+    NotDifferentiableError,
+    PolicyError,
+    UsageError,
+)
 from jaxaot.facade.devices import find_device
+from jaxaot.facade.methods import FUNCTIONS
+from jaxaot.facade.tensor import Tensor
 from jaxaot.lower.warm.packed import pack, unpack
 from jaxaot.partition.budget import check_budget
-from jaxaot.profiling.profile import profile
+from jaxaot.profiling.profile import name_of, place_of, profile
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; `{self.prog} --help` says what there is")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        (file or sys.stdout).write(message)  # argparse itself says nothing of what cannot be written
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -105,6 +123,83 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+_SPELLED = {"…": "...", "→": "->", "←": "<-", "·": ".", "×": "x", "—": "-", "–": "-", "≤": "<=", "≥": ">=", "²": "^2"}
+_SPELLED |= dict(zip("µμ▁▂▃▄▅▆▇█─│├└┘┐", "uu_.:-=+*#-|++++", strict=True))
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    """Returns characters that the output does not take, spelled in ASCII, and where they end."""
+    assert isinstance(error, UnicodeEncodeError)
+    chars = error.object[error.start : error.end]
+    return "".join(_SPELLED.get(char) or ascii(char)[1:-1] for char in chars), error.end
+
+
+codecs.register_error("jaxaot.spelled", _spelled)
+
+
+class _Closed(io.TextIOBase):
+    """Stands for a stream that was closed when the process began: what is written is an error, as of any other."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, "stdout is closed")
+
+
+@contextlib.contextmanager
+def _streams() -> Iterator[None]:
+    """Has stdout and stderr take all characters, and stdout be there."""
+    before = [(stream, stream.errors) for stream in (sys.stdout, sys.stderr) if hasattr(stream, "reconfigure")]
+    is_closed = sys.stdout is None
+    try:
+        for stream, _ in before:
+            stream.reconfigure(errors="jaxaot.spelled")  # type: ignore[union-attr]
+        if is_closed:
+            sys.stdout = _Closed()
+        yield
+    finally:
+        if is_closed:
+            sys.stdout = None  # type: ignore[assignment]
+        for stream, errors in before:
+            with contextlib.suppress(OSError, ValueError):
+                stream.reconfigure(errors=errors)  # type: ignore[union-attr]
+
+
+def _say(text: str) -> None:
+    """Writes a line to stderr, if that is there."""
+    with contextlib.suppress(OSError):
+        if sys.stderr is not None:
+            print(f"jaxaot: {' '.join(text.split())}", file=sys.stderr)
+
+
+def _give_up_stdout() -> None:
+    """Has what is still to be written to stdout go nowhere, as Python would write it once more at the end."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextlib.contextmanager
+def _of_users(what: str, name: str) -> Iterator[None]:
+    """Says in one line what the user's code raises.
+
+    Args:
+      what: What was to be done.
+      name: With which function.
+
+    Raises:
+      UsageError: If it raises something that is no error of jaxaot.
+    """
+    try:
+        yield
+    except (UsageError, JaxaotError, BrokenPipeError):
+        raise
+    except Exception as error:
+        raise UsageError(f"cannot {what} {name}: {_said(error)}") from error
+
+
+def _said(error: Exception) -> str:
+    """Returns an error of the user's code in words: its class, where it was raised, and its text."""
+    return f"{type(error).__name__}{place_of(error)}" + (f": {error}" if str(error) else "")
+
+
 def _versions() -> str:
     python = ".".join(map(str, sys.version_info[:3]))
     return f"jaxaot {JAXAOT} with jax {jax.__version__} on Python {python}"
@@ -165,7 +260,9 @@ def _show_count(what: str, n_files: int, options: argparse.Namespace, console: C
 def _explain(options: argparse.Namespace, console: Console) -> int:
     module, function = _load(options.function, "explain")
     args = _example_args(module, function, options.function, "explain")
-    report = explain(function, *args, policy=options.policy, memory_budget=_budget(options.budget))
+    budget = _budget(options.budget)
+    with _of_users("explain", options.function):
+        report = explain(function, *args, policy=options.policy, memory_budget=budget)
     if options.html is not None:
         report.save_html(options.html)
     if options.json:
@@ -220,6 +317,8 @@ def _load(name: str, what: str) -> tuple[Any, Callable[..., Any]]:
         raise UsageError(f"cannot {what} {name}: {place} is no Python, {error.msg}: {error.text or ''}") from error
     except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(f"cannot {what} {name}: {error}") from error
+    except Exception as error:
+        raise UsageError(f"cannot {what} {name}: its module raises {_said(error)}") from error
 
 
 def _example_args(module: Any, function: Callable[..., Any], name: str, what: str) -> tuple[Any, ...]:
@@ -233,7 +332,8 @@ def _example_args(module: Any, function: Callable[..., Any], name: str, what: st
             f"cannot {what} {name}: its module has no `example_args()`; write one that returns the arguments, such as "
             "`def example_args(): return (ja.ones(3),)`"
         )
-    found = module.example_args()
+    with _of_users(f"call `example_args()` to {what}", name):
+        found = module.example_args()
     args = tuple(found) if isinstance(found, (tuple, list)) else (found,)
     signature = signature_of(function)
     if signature is not None:
@@ -266,7 +366,9 @@ def _profile(options: argparse.Namespace, console: Console) -> int:
             raise UsageError(f"the argument {', '.join(absent)} of {options.function} has no shape: add --shape")
         args = [given[name] for name in names]
     budget = _budget(options.budget)
-    found = profile(function, *args, backward=not options.forward, target=options.target, memory_budget=budget)
+    ask = functools.partial(profile, backward=not options.forward, target=options.target, memory_budget=budget)
+    with _of_users("profile", options.function):
+        found = _profiled(ask, function, args, [value for value in args if value in shapes.values()])
     if options.trace is not None:
         try:
             found.save_trace(options.trace)
@@ -277,6 +379,41 @@ def _profile(options: argparse.Namespace, console: Console) -> int:
     elif not options.quiet:
         print(found.text(min(100, console.width)))
     return 0
+
+
+def _profiled(ask: Callable[..., Any], function: Callable[..., Any], args: list[Any], shapes: list[Any]) -> Any:
+    """Returns the profile of a function of arrays, or of tensors if it takes none.
+
+    Args:
+      ask: Makes it.
+      function: The function.
+      args: Its arguments.
+      shapes: Those of them that are types.
+    """
+    try:
+        return ask(function, *args)
+    except (ConcretizationError, BudgetError, PolicyError, ArgumentError, NotDifferentiableError):
+        raise
+    except (AttributeError, TypeError, JaxaotError) as error:
+        if not shapes:
+            raise
+        of_arrays = error
+    empty = FUNCTIONS[""]["empty"]
+    tensors = [empty(x.shape, dtype=x.dtype, device="meta") if x in shapes else x for x in args]
+    try:
+        try:
+            return ask(function, *tensors)
+        except NotDifferentiableError:  # it has no parameters: as of arrays, the first argument is one
+            if not (isinstance(tensors[0], Tensor) and tensors[0].is_floating_point()):
+                raise
+            tensors[0].requires_grad_()
+            return ask(function, *tensors)
+    except Exception as error:
+        if isinstance(of_arrays, AttributeError) and isinstance(of_arrays.obj, jax.Array):
+            raise
+        raise UsageError(
+            f"cannot profile {name_of(function)}: of arrays it is {_said(of_arrays)}; of tensors it is {_said(error)}"
+        ) from error
 
 
 def _parameters(function: Callable[..., Any]) -> list[str] | None:
@@ -320,21 +457,29 @@ def _shape(text: str) -> tuple[str, jax.ShapeDtypeStruct]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line and returns the exit status.
 
-    It is 0 if all went well, 1 if `doctor` found a problem, 2 after one line that says what is wrong, 130 on Ctrl-C,
-    and 141 if nobody reads the output any more.
+    It is 0 if all went well, 1 if `doctor` found a problem, 2 after one line that says what is wrong, as where the
+    output cannot be written, 130 on Ctrl-C, and 141 if nobody reads the output any more.
     """
-    try:
-        options = _parser().parse_args(argv)
-        console = Console(quiet=options.quiet or options.json)
-        status = options.run(options, console)
-        sys.stdout.flush()
-        return status
-    except KeyboardInterrupt:
-        print("jaxaot: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:  # such as `jaxaot explain … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
-    except (UsageError, JaxaotError) as error:
-        print(f"jaxaot: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+    with _streams():
+        try:
+            try:
+                options = _parser().parse_args(argv)
+                status = options.run(options, Console(quiet=options.quiet or options.json))
+            except SystemExit:  # of --help and --version
+                sys.stdout.flush()
+                raise
+            sys.stdout.flush()
+            return status
+        except KeyboardInterrupt:
+            _say("interrupted")
+            return 130
+        except BrokenPipeError:  # such as `jaxaot explain … | head`
+            _give_up_stdout()
+            return 141
+        except (UsageError, JaxaotError) as error:
+            _say(str(error))
+            return 2
+        except OSError as error:
+            _give_up_stdout()
+            _say(f"cannot write {error.filename or 'the output'}: {error.strerror or error}")
+            return 2

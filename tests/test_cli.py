@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pathlib
@@ -114,6 +115,7 @@ def test_functions_that_are_compiled_already_are_explained(capsys, tmp_path, mon
         assert f"by {kind} on" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr("jaxaot.cli.load_text", lambda *_: signal.raise_signal(signal.SIGINT))
     assert main(["demo", "--steps", "1"]) == 130
@@ -217,6 +219,85 @@ def test_nobody_reads_the_output_any_more(tmp_path):
     given = os.environ | {"PYTHONPATH": ROOT, "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, env=given, check=False)
     assert done.stderr == "" and done.stdout == "141\n"  # `true` has gone before anything is written
+
+
+def said(monkeypatch, stdout, *argv):
+    """Returns the exit status, and what is said on stderr, where the output goes to a file or nowhere."""
+    errors = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr("sys.stdout", stdout)
+    monkeypatch.setattr("sys.stderr", errors)
+    try:
+        status = main(list(argv))
+    except SystemExit as stopped:
+        status = stopped.code or 0
+    monkeypatch.undo()
+    errors.seek(0)
+    return status, errors.read()
+
+
+def test_output_that_cannot_be_written_is_one_line(tmp_path, monkeypatch):
+    (tmp_path / "small.py").write_text("import jaxaot as ja\n" + FN + "def example_args():\n    return ja.ones(3)\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path, str(tmp_path)])
+    calls = [
+        ("explain", "small:fn"), ("explain", "small:fn", "--json"), ("profile", "small:fn", "--forward"), ("doctor",),
+        ("--help",), ("--version",), ("cache", "pack", str(tmp_path), "packed"),
+    ]  # fmt: skip
+    (tmp_path / "small").mkdir()
+    tmp_path.chmod(0o700)
+    for argv in calls:
+        with pytest.MonkeyPatch.context() as patch:
+            assert said(patch, None, *argv) == (2, "jaxaot: cannot write the output: stdout is closed\n"), argv
+        if os.path.exists("/dev/full"):
+            with pytest.MonkeyPatch.context() as patch, open("/dev/full", "w", encoding="ascii") as full:
+                assert said(patch, full, *argv) == (2, "jaxaot: cannot write the output: No space left on device\n"), (
+                    argv
+                )
+    with pytest.MonkeyPatch.context() as patch:
+        assert said(patch, None, "explain", "small:fn", "--quiet") == (0, "")
+
+
+def test_output_that_takes_ascii_alone(tmp_path, monkeypatch):
+    (tmp_path / "plain.py").write_text(
+        "import jaxaot as ja\ndef größe(x):\n    return x.sin().sum()\n"
+        "def example_args():\n    return ja.ones(3, requires_grad=True)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path, str(tmp_path)])
+    for argv in (("explain", "plain:größe"), ("profile", "plain:größe"), ("explain", "--help"), ("doctor",)):
+        with pytest.MonkeyPatch.context() as patch:
+            out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+            assert said(patch, out, *argv) == (0, "") and out.errors == "strict"
+        text = out.buffer.getvalue().decode("ascii")
+        assert "gr\\xf6\\xdfe" in text or "plain:größe" not in argv
+        assert "\\u" not in text
+    with pytest.MonkeyPatch.context() as patch:
+        status, line = said(patch, io.TextIOWrapper(io.BytesIO(), encoding="ascii"), "explain", "plain:weiß")
+        assert status == 2 and "no attribute 'wei\\xdf'" in line
+
+
+OF_TENSORS = (
+    "import jaxaot as ja\nlayer = ja.nn.Linear(3, 2)\n"
+    "def loss(x): return x.tanh().sum()\n"
+    "def rows(x): return layer(x).sum(dim=1).softmax(-1).sum()\n"
+    "def wrong(x): return x.nothing()\n"
+    "def raises(x): raise ValueError('two\\nlines')\n"
+)
+
+
+def test_functions_of_tensors_are_profiled(capsys, tmp_path, monkeypatch):
+    (tmp_path / "tensors.py").write_text(OF_TENSORS)
+    (tmp_path / "raising.py").write_text("1 / 0\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", list(sys.path))
+    for name in ("loss", "rows"):
+        assert main(["profile", f"tensors:{name}", "--shape", "x=f32[2,3]", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["backward_flops"] > 0
+    assert "no attribute 'nothing'" in refused(capsys, "profile", "tensors:wrong", "--shape", "x=f32[2,3]")
+    for way in ("profile", "explain"):
+        assert "raises ZeroDivisionError at raising.py:1" in refused(capsys, way, "raising:fn")
+    said = refused(capsys, "profile", "tensors:raises", "--shape", "x=f32[2,3]")
+    assert "cannot profile tensors:raises: ValueError at tensors.py:6: two lines" in said
 
 
 @pytest.mark.slow  # eight programs are compiled

@@ -34,7 +34,7 @@ def draw_graph(graph: Any, fname: str, figname: str = "graph", prog: str = "dot"
         path = path.with_suffix(".svg")
     text = dot_text(getattr(graph, "jaxpr", graph) if not hasattr(graph, "in_avals") else graph, figname)
     if path.suffix in _TEXTS:
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         return
     program = shutil.which(prog)
     if program is None:

@@ -166,13 +166,13 @@ def traced_shapes(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     except _ASKS_FOR_VALUE as error:
         first = str(error).splitlines()[0]
         raise ConcretizationError(
-            f"`{name}` asks for a value{_place(error)}, and it is looked at by its shapes alone: {first} Write "
+            f"`{name}` asks for a value{place_of(error)}, and it is looked at by its shapes alone: {first} Write "
             "`jnp.where(cond, a, b)` for `if`, `jax.lax.while_loop` for `while`, and results of a shape that does not "
             "depend on values, such as `jnp.nonzero(x, size=n)`."
         ) from error
     except OverflowError as error:
         raise UsageError(
-            f"`{name}` computes a position or a size{_place(error)} that JAX's 32-bit integers do not hold: {error}. "
+            f"`{name}` computes a position or a size{place_of(error)} that JAX's 32-bit integers do not hold: {error}. "
             "Write sizes as floats, `x * float(n)`, and positions for an axis of this length under "
             "`jax.config.update('jax_enable_x64', True)`."
         ) from error
@@ -188,7 +188,7 @@ def traced_shapes(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     return traced
 
 
-def _place(error: BaseException) -> str:
+def place_of(error: BaseException) -> str:
     """Returns the innermost line of the user's that an error was raised through, such as ` at model.py:12`."""
     found = ""
     for frame in traceback.extract_tb(error.__traceback__):
