@@ -14,9 +14,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import pathlib
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jaxaot._util import written_at_once
@@ -56,7 +55,7 @@ def _sum(content: bytes) -> str:
 
 
 class Archive:
-    """An archive that is open: its manifest, and its parts when they are asked for.
+    """An archive that is open: its manifest, and its parts when they are asked for; closed as a context manager.
 
     Attributes:
       name: Of the file, for messages.
@@ -71,8 +70,22 @@ class Archive:
           FileNotFoundError: If there is no such file.
         """
         self.name = os.fspath(path)
-        self._path = pathlib.Path(path)
-        self._entries = self._listed()
+        self._kept: dict[str, bytes] = {}
+        self._file = open(path, "rb")  # noqa: SIM115  # once: somebody may put another file in its place
+        try:
+            self._look()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def _look(self) -> None:
+        self._zip, self._entries = self._listed()
         head = self._json(_HEAD, self._read(_HEAD, 4096))
         if type(head) is not dict or type(head.get("format")) is not int or type(head.get("sha256")) is not str:
             raise self._damaged("its first part says no format")
@@ -94,6 +107,8 @@ class Archive:
         Raises:
           ArchiveError: If there is no such part, or it is damaged.
         """
+        if name in self._kept:
+            return self._kept[name]
         known = self.manifest["parts"].get(name)
         if type(known) is not dict or type(known.get("bytes")) is not int:
             raise self._damaged(f"its manifest does not list {name}")
@@ -102,29 +117,31 @@ class Archive:
             raise self._damaged(f"{name} does not have the checksum that was written")
         return content
 
+    def keep(self, names: Iterable[str]) -> None:
+        """Reads parts that are asked for again once the file is closed."""
+        self._kept = {name: self.part(name) for name in names}
+
     def has_part(self, name: str) -> bool:
         """Returns whether the manifest lists a part."""
         return name in self.manifest["parts"]
 
-    def _listed(self) -> dict[str, int]:
-        """Returns the size of each part, in bytes."""
-        with self._path.open("rb") as file:
-            begins = file.read(4)
-        if begins != b"PK\x03\x04":
+    def _listed(self) -> tuple[zipfile.ZipFile, dict[str, int]]:
+        """Returns what reads parts, and the size of each part in bytes."""
+        if self._file.read(4) != b"PK\x03\x04":
             raise ArchiveError(
                 f"{self.name} is no archive of jaxaot. `ja.load` reads what `ja.export(fn, *args).save(path)` wrote; "
                 "files of tensors are read by `ja.load_state(path)`, pickles of PyTorch by torch."
             )
         try:
-            with zipfile.ZipFile(self._path) as file:
-                entries = file.infolist()
+            file = zipfile.ZipFile(self._file)
+            entries = file.infolist()
         except Exception as error:
             raise self._damaged(f"its list of parts cannot be read ({error})") from error
         is_plain = all(e.compress_type == zipfile.ZIP_STORED and e.compress_size == e.file_size for e in entries)
         total, found = sum(e.file_size for e in entries), {e.filename: e.file_size for e in entries}
-        if not is_plain or len(found) != len(entries) or total > self._path.stat().st_size:
+        if not is_plain or len(found) != len(entries) or total > os.fstat(self._file.fileno()).st_size:
             raise self._damaged("its parts are compressed, or more than the file has room for")
-        return found
+        return file, found
 
     def _read(self, name: str, most: int) -> bytes:
         if name not in self._entries:
@@ -132,8 +149,7 @@ class Archive:
         if (size := self._entries[name]) > most:
             raise self._damaged(f"{name} has {size:,} bytes instead of {most:,}")
         try:
-            with zipfile.ZipFile(self._path) as file:
-                return file.read(name)
+            return self._zip.read(name)
         except Exception as error:
             raise self._damaged(f"{name} cannot be read ({error})") from error
 

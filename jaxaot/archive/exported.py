@@ -34,10 +34,12 @@ from jaxaot.archive.state import StatePlan, StateWriter
 from jaxaot.buckets.policy import Given, read_buckets
 from jaxaot.errors import AutogradError, ExportError, TraceError, UsageError
 from jaxaot.facade.iterated import read_iterators
-from jaxaot.facade.tracing import require_values
+from jaxaot.facade.tracing import OnMeta, require_values
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.families import CannotRunError
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
+from jaxaot.plan.difference import place_name
+from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.saved import FromPrimal, TapePlan
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.runtime.compiled import CompiledFunction
@@ -123,13 +125,27 @@ def export(
                 sizes = Sizes(fn, None, buckets, _STEPS, given) if dims else None
                 tracer = _Tracer(fn, writer, dims, sizes, tables, is_differentiable)
                 programs += tracer.programs(args, kwargs)
+            except OnMeta as error:
+                raise _without_values(error.traced, roots(fn, args, kwargs)) from None
             except (AutogradError, TraceError):
                 if not programs:
                     raise
                 continue  # a function that runs backward itself has no calls without gradients
     name = getattr(fn, "__name__", type(fn).__name__)
     return ExportedFunction(
-        name, parameter_names(fn), tuple(programs), writer.plan(), writer.arrays, chosen, dims, tables
+        name, parameter_names(fn), tuple(programs), writer.plan(), writer.arrays, chosen, dims, tables,
+        frozenset(writer.transient),
+    )  # fmt: skip
+
+
+def _without_values(traced: Traced, starts: Sequence[tuple[Path, Any]]) -> ExportError:
+    """Returns the error for a function that reaches tensors on the device `meta`."""
+    found = [t for t in traced.call.tensors if follow(starts, t.path)._layout.is_abstract]
+    names = [f"`{place_name(t.path, parameter_names(starts[-1][1]))}`" for t in found[:3]]
+    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    return ExportError(
+        f"An archive holds values, and {', '.join(names)}{more} on the device `meta` have none. Give a module memory "
+        'by `module.to_empty(device="cpu")` and values by `module.load_state_dict(…)`; pass an example that has values.'
     )
 
 
@@ -311,6 +327,7 @@ class ExportedFunction:
       state: What it reached.
       platforms: What it is to run on.
       dims: The sizes that change.
+      transient: The names of buffers that are in no `state_dict()`.
     """
 
     name: str
@@ -321,6 +338,7 @@ class ExportedFunction:
     platforms: tuple[str, ...]
     dims: tuple[MovingDim, ...] = ()
     tables: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+    transient: frozenset[str] = frozenset()
 
     @property
     def signature(self) -> Any:
@@ -328,16 +346,17 @@ class ExportedFunction:
         return self.programs[0].traced.signature
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns the state as it was exported: name → array."""
-        return dict(self.arrays)
+        """Returns the state as it was exported: name → array; buffers with `persistent=False` are left out."""
+        return {name: array for name, array in self.arrays.items() if name not in self.transient}
 
     def save(self, path: str | os.PathLike[str], *, weights: bool = True) -> None:
         """Writes the archive: as a whole, or not at all.
 
         Args:
           path: Where, such as `"step.jaxaot"`.
-          weights: Whether the values of the state are in it. Without them `ja.load(path, weights=…)` takes them, for
-            instance from `ja.save(model.state_dict(), "weights.safetensors")`.
+          weights: Whether the values of the state are in it, or only those that no `state_dict()` has. Without them
+            `ja.load(path, weights=…)` takes them, for instance from `ja.save(model.state_dict(),
+            "weights.safetensors")`.
 
         Raises:
           ExportError: If JAX cannot export a graph.
@@ -359,8 +378,9 @@ class ExportedFunction:
                 names[role] = same or f"graphs/{role}{mode}.bin"
                 parts[names[role]] = content
             programs.append(_program_to_json(program, names, self.state))
-        if weights:
-            parts["weights.safetensors"] = arrays_to_bytes(self.state_dict())
+        held = {name: array for name, array in self.arrays.items() if weights or name in self.transient}
+        if weights or held:
+            parts["weights.safetensors"] = arrays_to_bytes(held)
         if self.dims:
             parts["sizes.safetensors"] = arrays_to_bytes(dict(self.tables))
         manifest = {
@@ -374,6 +394,8 @@ class ExportedFunction:
             "state": to_json(self.state),
             "programs": programs,
         }
+        if self.transient:
+            manifest["transient"] = sorted(self.transient)
         if self.dims:
             manifest["dims"] = dims_to_json(self.dims)
         write_archive(path, manifest, parts, 2 if self.dims else 1)

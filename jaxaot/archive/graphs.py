@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from jax import export
 from jaxaot import settings as config
 from jaxaot._jax import is_key_dtype, jaxpr_as_fun
 from jaxaot._typing import Aval, ClosedJaxpr
+from jaxaot.archive.kernels import refusals
 from jaxaot.archive.readers import KEY_DTYPES
 from jaxaot.backend.cpu.options import keeping_barriers
 from jaxaot.backend.cpu.repair.hold_extremes import hold_extremes
@@ -31,14 +31,6 @@ from jaxaot.passes.pipeline import lowered_passes
 
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 """The platforms that a program may be for."""
-
-_CALLED = re.compile(rb"\bcustom_call\s+@([\w.$]+)|call_target_name\s*=\s*\"([^\"]*)\"")
-_KNOWN = re.compile(
-    r"lapack_\w+_ffi|(cu|hip)(solver|blas|sparse|_prng|_threefry|_)?\w*_ffi|Sharding|SPMDFullToShardShape|"
-    r"SPMDShardToFullShape|annotate_device_placement|Eigh|Qr|ProductOfElementaryHouseholderReflectors|LuDecomposition|"
-    r"ApproxTopK|TopK|AllocateBuffer|stablehlo\.dynamic_\w+|mhlo\.\w+|shape_assertion"
-)
-"""Kernels of XLA that a program may call: all compute arrays from arrays. Those that call Python are none of these."""
 
 
 def require_extra() -> None:
@@ -163,12 +155,10 @@ def program_from_bytes(content: bytes, name: str, written_by: str) -> Any:
             f"{type(error).__name__}: {error}. JAX reads programs of the last six months at least: load the archive "
             f"with JAX {written_by}, or export the function again."
         ) from error
-    called = {target for pair in _CALLED.findall(text.encode()) for target in pair if target}
-    unknown = sorted(t.decode() for t in called if not _KNOWN.fullmatch(t.decode()))
-    if unknown:
+    if wrong := list(dict.fromkeys(refusals(text))):
         raise ArchiveError(
-            f"The {name} of the archive calls {', '.join(unknown)}, which is none of the kernels that compute arrays "
-            "from arrays. No archive of jaxaot does that: do not use the file."
+            f"The {name} of the archive is refused: {'; '.join(wrong)}. No archive of jaxaot does that: do not use the "
+            "file."
         )
     if made.nr_devices != 1:
         raise ArchiveError(f"The {name} of the archive is for {made.nr_devices} devices, and archives are for one.")

@@ -30,6 +30,7 @@ from jaxaot.archive.mismatch import refuse_call
 from jaxaot.archive.readers import AVALS, BOOL, INT, SIZES, TEXT, TREE, each, from_json, many
 from jaxaot.archive.references import require_partition, require_references, require_state
 from jaxaot.archive.state import State, StatePlan, make_state
+from jaxaot.archive.storages import lay_out
 from jaxaot.errors import ArchiveError, SignatureMismatchError, StateDictError
 from jaxaot.facade.create import as_tensor
 from jaxaot.facade.tensor import Tensor
@@ -76,21 +77,22 @@ def load(path: str | os.PathLike[str], *, weights: object = None) -> Any:
       MissingExtraError: If flatbuffers or safetensors is not installed.
     """
     require_extra()
-    archive = Archive(path)
-    if archive.manifest.get("kind") == "function":
-        return _function(archive, weights)
-    require_platform(archive)
-    return kind_of(archive)(archive)
+    with Archive(path) as archive:
+        if archive.manifest.get("kind") == "function":
+            return _function(archive, weights)
+        require_platform(archive)
+        return kind_of(archive)(archive)
 
 
 def _function(archive: Archive, weights: Any) -> LoadedFunction:
     manifest = archive.manifest
     require_platform(archive)
     plan = from_json(_STATE, manifest.get("state"), "the state")
+    transient = frozenset(from_json(many(TEXT), manifest.get("transient", []), "what no state dict holds"))
     values = dict(load_state(weights) if isinstance(weights, (str, os.PathLike)) else weights or {})
     if archive.has_part("weights.safetensors"):
         values = {**weights_of(archive), **values}
-    elif plan.weights and weights is None:
+    if weights is None and any(name not in values for name in plan.weights) and transient.issuperset(values):
         raise ArchiveError(
             f"{archive.name} was saved without weights. Pass them, `ja.load(path, weights=state_dict)`, or the path of "
             "a file that `ja.save` or safetensors wrote."
@@ -101,8 +103,9 @@ def _function(archive: Archive, weights: Any) -> LoadedFunction:
     records = manifest.get("programs")
     if type(records) is not list or not records:
         raise ArchiveError(f"{archive.name} is damaged: its manifest lists no programs. Copy it again.")
-    loaded = LoadedFunction(archive, name, held, plan)
+    loaded = LoadedFunction(archive, name, held, plan.gradients | transient)
     readers = [_Reader(archive, found) for found in records]
+    archive.keep({part for reader in readers for part in reader.parts()})  # calls ask for them when it is closed
     if "dims" not in manifest:
         loaded.set_programs([reader.program(parameters, loaded.writing) for reader in readers])
         return loaded
@@ -130,26 +133,22 @@ class _Reader:
         if type(found) is not dict or any(type(found.get(name)) is not dict for name in ("graphs", "plans")):
             raise ArchiveError(what)
         self.graphs, self.plans, self.record = found["graphs"], found["plans"], found
-        self.parts: Mapping[str, bytes] = {}
 
     def at(self, columns: Sequence[Any], row: int) -> _Reader:
         """Returns what reads the plans of one size."""
         plans = from_json(lambda plans: of_row(plans, columns, row), self.plans, "the sizes")
-        found = _Reader(self.archive, {"graphs": self.graphs, "plans": plans})
-        found.parts = self.parts
-        return found
+        return _Reader(self.archive, {"graphs": self.graphs, "plans": plans})
 
-    def read_parts(self) -> None:
-        """Reads the graphs now: when a call has another size the file may be gone."""
-        self.parts = {part: self.archive.part(from_json(TEXT, part, "a graph")) for part in self.graphs.values()}
+    def parts(self) -> Iterator[str]:
+        """Yields the names of the parts that hold its graphs."""
+        return (from_json(TEXT, part, "a graph") for part in self.graphs.values())
 
     def _plan(self, name: str, reader: Callable[[Any], Any]) -> Any:
         return from_json(reader, self.plans.get(name), f"the plan {name!r}")
 
     def _graph(self, role: str) -> Any:
         part = from_json(TEXT, self.graphs.get(role), f"the {role}")
-        content = self.parts[part] if part in self.parts else self.archive.part(part)
-        return program_from_bytes(content, role, str(self._written_by()))
+        return program_from_bytes(self.archive.part(part), role, str(self._written_by()))
 
     def _written_by(self) -> Any:
         writer = self.archive.manifest.get("written_by")
@@ -294,7 +293,6 @@ class _Several:
         self._columns = from_json(COLUMNS, reader.record.get("columns"), "the table of sizes")
         if any(len(at) != n_dims for at in self.sizes) or any(len(c) != len(self.sizes) for c in self._columns):
             raise ArchiveError(f"{reader.archive.name} is damaged: its table of sizes has not a row for each size.")
-        reader.read_parts()
         self._bucket = _Bucket(tables) if type(reader.plans.get("room")) is dict else None
         self.grad_enabled = self.program(self.sizes[0]).traced.call.grad_enabled
 
@@ -354,9 +352,20 @@ class _Sizes:
         if several is None:
             refuse_call(name, example, state, args, kwargs)
         program = several.program(found)
+        lay_out(program.traced.call, [((("root", "args"),), args), ((("root", "kwargs"),), kwargs)])
         if generate_test(program.traced, None, None)(state, args, kwargs) is MISS:
             refuse_call(name, program, state, args, kwargs)
         return program
+
+
+class _Calls(CompiledFunction[..., Any]):
+    """Calls of a loaded function. Where none of its programs fits, memory may only have to be laid out for one."""
+
+    def _first_or_eager_call(self, args: Any, kwargs: Any) -> Any:
+        starts = [((("root", "args"),), args), ((("root", "kwargs"),), kwargs)]
+        if any(lay_out(program.traced.call, starts) for program in self.programs):
+            return self._look_up(self.programs, args, kwargs)
+        return super()._first_or_eager_call(args, kwargs)
 
 
 class LoadedFunction:
@@ -366,12 +375,13 @@ class LoadedFunction:
       name: What the function was called.
     """
 
-    def __init__(self, archive: Archive, name: str, held: State, plan: StatePlan):
+    def __init__(self, archive: Archive, name: str, held: State, hidden: frozenset[str]):
+        """Wraps a state, some names of which no `state_dict()` has."""
         self.name = self.__name__ = self.__qualname__ = name
         self._archive = archive
         self._state = held
-        self._plan = plan
-        self._calls = CompiledFunction(
+        self._hidden = hidden
+        self._calls = _Calls(
             held, self._missed, Inspector(self._missed, lambda traced: self._missed(None, (), {})), is_one_graph=True
         )
         self._calls.runs_eagerly = False
@@ -414,11 +424,14 @@ class LoadedFunction:
             return self._calls(*args, **kwargs)
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns the state as it is now, by name: tensors on its memory, arrays, numbers and generators."""
+        """Returns the state as it is now, by name: tensors on its memory, arrays, numbers and generators.
+
+        As of a module, buffers that were registered with `persistent=False` are left out.
+        """
         return {
             name: value.detach() if isinstance(value, Tensor) else value
             for name, value in self._state.items()
-            if name not in self._plan.gradients
+            if name not in self._hidden
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
@@ -427,9 +440,10 @@ class LoadedFunction:
         Raises:
           StateDictError: If names are missing or unexpected, or shapes differ. Nothing is written then.
         """
-        mine = {n: v for n, v in self.state_dict().items() if hasattr(v, "shape")}
+        known = self.state_dict()
+        mine = {n: v for n, v in known.items() if hasattr(v, "shape")}
         problems = [f"`{name}` is missing" for name in mine if name not in state_dict]
-        problems += [f"`{name}` is not part of it" for name in state_dict if name not in self._state]
+        problems += [f"`{name}` is not part of it" for name in state_dict if name not in known]
         problems += [
             f"`{name}` has shape {list(state_dict[name].shape)} instead of {list(value.shape)}"
             for name, value in mine.items()

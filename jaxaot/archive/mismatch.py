@@ -124,6 +124,8 @@ class _Call:
             return f"{name} {'requires grad' if tensor.requires_grad else 'does not require grad'}"
         if plan.requires_grad and (tensor.grad_fn is None) is not plan.is_leaf:
             return f"{name} is {'no leaf' if plan.is_leaf else 'a leaf'}"
+        if plan.lineage is not None and (plan.lineage.base is None) is not (tensor._base_tensor is None):
+            return f"{name} is {'no' if tensor._base_tensor is None else 'a'} view of another tensor: pass `x.clone()`"
         storage = self.plan.storages[plan.storage].layout if plan.storage >= 0 else tensor._storage.layout
         if tensor._storage.layout is not storage or tensor._offset != plan.offset:
             return (

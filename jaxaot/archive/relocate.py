@@ -183,7 +183,12 @@ class _Mover:
         if is_of_arguments(path):
             return path
         if path not in self.held:
-            moved = self._in_state(self.state.name(follow(self.starts, path), self._name(path)))
+            name = self.state.name(follow(self.starts, path), self._name(path))
+            if path[-2:-1] == (("attr", "_buffers"),):
+                module: Any = follow(self.starts, path[:-2])
+                if path[-1][1] in getattr(module, "_non_persistent_buffers_set", ()):
+                    self.state.transient.add(name)
+            moved = self._in_state(name)
             owner: Any = follow(self.starts, path[:-1]) if path[-1] == _GRAD else None
             if id(owner) in self.path_of:
                 moved = (*self._moved(self.path_of[id(owner)]), _GRAD)

@@ -167,9 +167,11 @@ class StateWriter:
 
     Attributes:
       arrays: Name → values of storages and bare arrays.
+      transient: The names of buffers that are in no `state_dict()`.
     """
 
     def __init__(self) -> None:
+        self.transient: set[str] = set()
         self.arrays: dict[str, Any] = {}
         self._names: dict[int, str] = {}
         self._taken: dict[str, Any] = {}
@@ -227,6 +229,7 @@ class StateWriter:
                 held = StateStorage(storage.layout.plain, storage.n_written, None if array is None else name)
                 storages[id(storage)] = len(storages), held
                 if array is not None:
+                    storage.is_shared = True  # no later write gives it away
                     self.arrays[name] = array
             if history is not None and id(history) not in histories:
                 histories[id(history)] = (
@@ -258,7 +261,7 @@ class StateWriter:
 
     def _array(self, name: str, value: Any) -> StateArray:
         if isinstance(value, np.ndarray):
-            self.arrays[name] = value
+            self.arrays[name] = value.copy()
             return StateArray(name, "numpy", value.shape, value.dtype, False, "")
         self._require_one_device(name, value)
         is_key = is_key_dtype(value.dtype)

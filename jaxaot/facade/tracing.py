@@ -106,7 +106,15 @@ def _graft_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
 
 
 class OnMeta(Exception):
-    """A call reaches tensors without values: there is nothing to compile for it, and the function itself is run."""
+    """A call reaches tensors without values: there is nothing to compile for it, and the function itself is run.
+
+    Attributes:
+      traced: The call.
+    """
+
+    def __init__(self, traced: Any) -> None:
+        super().__init__("a call reaches tensors on the device `meta`")
+        self.traced = traced
 
 
 def require_values(traced: Any) -> Any:
@@ -116,7 +124,7 @@ def require_values(traced: Any) -> Any:
       OnMeta: If some have none.
     """
     if traced.is_abstract:
-        raise OnMeta
+        raise OnMeta(traced)
     return traced
 
 

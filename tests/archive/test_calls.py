@@ -226,3 +226,30 @@ def test_second_derivatives_where_they_were_asked_for():
         ja.autograd.grad(first.sum(), (x,), create_graph=True)
     with pytest.raises(ja.errors.UsageError, match="Drop one of them"):
         ja.export(fn, x, ja.zeros(2), 2.0, with_gradients=2, dynamic_shapes={"x": {0: ja.Dim("n", max=4)}})
+
+
+def test_views_of_a_whole_storage_are_arguments_as_any_other():
+    def fn(y, z):
+        y.add_(1.0)
+        return (y * z).sum()
+
+    loaded = archived(fn, ja.ones(4, 2), ja.ones(4, 2))
+    for one in (archived(fn, ja.ones(8).view(4, 2), ja.ones(2, 4).view(4, 2)), loaded):
+        for shape in ((8,), (2, 4), (4, 2), (1, 8)):
+            mine, other = ja.arange(8.0).view(shape), ja.arange(8.0).view(shape)
+            assert one(mine.view(4, 2), mine.clone().view(4, 2)).item() == fn(
+                other.view(4, 2), other.clone().view(4, 2)
+            )
+            assert mine.tolist() == other.tolist() and mine._version == 1
+    base = ja.arange(8.0)
+    with pytest.raises(ja.errors.SignatureMismatchError, match="`z` shares memory with `y`"):
+        loaded(base.view(4, 2), base.view(4, 2))
+    with pytest.raises(ja.errors.SignatureMismatchError, match="has the strides"):
+        loaded(ja.ones(2, 4).t(), ja.ones(4, 2))
+
+
+def test_gradients_flow_through_views_of_a_whole_storage():
+    square = archived(lambda h: (h * h).sum(), ja.ones(4, 2, requires_grad=True) * 1)
+    x = ja.arange(8.0, requires_grad=True)
+    square((x * 1).view(4, 2)).backward()
+    assert x.grad.tolist() == (2 * x).tolist()

@@ -16,10 +16,13 @@ import jax.export
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 
 import jaxaot as ja
 from jaxaot.archive import codec, readers, references
 from jaxaot.archive.container import FORMAT
+from jaxaot.archive.graphs import program_from_bytes
+from jaxaot.archive.kernels import refusals
 from tests.archive import damage
 from tests.cases import each
 
@@ -182,6 +185,57 @@ def test_a_program_that_calls_what_is_no_kernel_is_refused(file, tmp_path):
         ja.load(rewritten(file, tmp_path, change))
 
 
+MATRIX = jax.ShapeDtypeStruct((3, 4), jnp.float32)
+
+
+@each(
+    "target, operands, results, options",
+    [
+        ("lapack_sgetrf_ffi", [MATRIX], [MATRIX, ((2,), "i4"), ((), "i4")], {}),
+        ("lapack_sgetrf_ffi", [MATRIX], [((1, 4), "f4"), ((3,), "i4"), ((), "i4")], {}),
+        ("lapack_dgetrf_ffi", [MATRIX], [MATRIX, ((3,), "i4"), ((), "i4")], {}),
+        ("lapack_spotrf_ffi", [MATRIX], [MATRIX, ((), "i4")], {"uplo": np.uint8(76)}),
+        ("lapack_sgeqrf_ffi", [MATRIX], [MATRIX, ((4,), "f4")], {}),
+        ("lapack_sorgqr_ffi", [((4, 3), "f4"), ((4,), "f4")], [((4, 3), "f4")], {}),
+        (
+            "lapack_sgesdd_ffi", [MATRIX],
+            [MATRIX, ((3,), "f4"), ((3, 3), "f4"), ((3, 4), "f4"), ((), "i4")], {"mode": np.uint8(ord("A"))},
+        ),
+        ("lapack_strsm_ffi", [((3, 3), "f4"), MATRIX], [MATRIX], {"side": np.uint8(ord("R"))}),
+        ("ProductOfElementaryHouseholderReflectors", [MATRIX], [MATRIX], {}),
+        ("lapack_snothing_ffi", [MATRIX], [MATRIX], {}),
+    ],
+)  # fmt: skip
+def test_kernels_of_matrices_get_results_of_the_right_shapes(target, operands, results, options):
+    """A kernel of LAPACK writes as much as its operands say, whatever the file says of its results."""
+    types = lambda given: [x if isinstance(x, jax.ShapeDtypeStruct) else jax.ShapeDtypeStruct(*x) for x in given]
+    call = jax.jit(lambda *xs: jax.ffi.ffi_call(target, types(results))(*xs, **options))
+    checks = [jax.export.DisabledSafetyCheck.custom_call(target)]
+    with jax.enable_x64(True):
+        content = bytes(jax.export.export(call, disabled_checks=checks)(*types(operands)).serialize())
+    with pytest.raises(ja.errors.ArchiveError, match=f"{target} with results of other shapes|is none of the"):
+        program_from_bytes(content, "forward", jax.__version__)
+
+
+def test_kernels_of_matrices_as_jax_calls_them():
+    calls = {
+        "lu": lax.linalg.lu, "qr": lax.linalg.qr, "svd": lax.linalg.svd,
+        "thin": lambda x: lax.linalg.svd(x, full_matrices=False),
+        "square": lambda x: (lax.linalg.eigh(x @ x.T), lax.linalg.eig(x @ x.T), lax.linalg.cholesky(x @ x.T)),
+        "more": lambda x: (lax.linalg.schur(x @ x.T), lax.linalg.hessenberg(x @ x.T), lax.linalg.tridiagonal(x @ x.T)),
+        "solve": lambda x: lax.linalg.triangular_solve(x @ x.T, x, left_side=True),
+        "solve right": lambda x: lax.linalg.triangular_solve(x.T @ x, x),
+    }  # fmt: skip
+    for name, call in calls.items():
+        for dtype in ("float32", "complex64"):
+            types = [jax.ShapeDtypeStruct((3, 4), dtype), jax.ShapeDtypeStruct((2, 1, 4, 3), dtype)]
+            for of_type, fn in zip(types, (call, jax.vmap(jax.vmap(call))), strict=True):
+                found = jax.export.export(jax.jit(fn))(of_type)
+                assert not list(refusals(found.mlir_module())), (name, dtype)
+    found = jax.export.export(jax.jit(lax.linalg.lu), platforms=("cpu", "cuda", "tpu"))(MATRIX)
+    assert not list(refusals(found.mlir_module()))
+
+
 def test_a_function_that_prints_is_not_exported(tmp_path):
     def noisy(x):
         ja.print("x is {}", x)
@@ -290,3 +344,24 @@ def test_equal_archives_are_equal_files(tmp_path):
     for name in ("one", "other"):
         ja.export(lambda x: x * weight, ja.ones(3)).save(tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_a_reader_has_one_state_of_a_file_that_is_written_meanwhile(file, tmp_path):
+    """Whatever instant another archive takes its place at, a load gives one of both."""
+    path, other = tmp_path / "f.jaxaot", tmp_path / "other.jaxaot"
+    ja.export(lambda x: x + 1, ja.ones(2)).save(other)
+    content, opened = other.read_bytes(), zipfile.ZipFile.open
+
+    def replaced(*args, **kwargs):
+        written = path.with_suffix(".new")
+        written.write_bytes(content)
+        written.replace(path)
+        return opened(*args, **kwargs)
+
+    path.write_bytes(file)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(zipfile.ZipFile, "open", replaced)
+        loaded = ja.load(path)
+    assert loaded.name == "<lambda>" and len(loaded.manifest["state"]["tensors"]) > 1
+    path.unlink()
+    assert len(loaded.graph("joint").in_avals) > 1

@@ -144,3 +144,11 @@ def test_hooks_on_saved_tensors_that_no_graph_can_carry_out():
         with pytest.raises(ja.errors.ExportError, match=r"no graph can carry out.* on 2 saved values"):
             ja.export(fn, x)
         assert ja.export(fn, x, with_gradients=False).programs
+
+
+def test_tensors_without_values():
+    model = ja.nn.Linear(3, 2).to("meta")
+    with pytest.raises(ja.errors.ExportError, match=r"weight.* on the device `meta` have none.*to_empty"):
+        ja.export(model, ja.ones(2, 3))
+    with pytest.raises(ja.errors.ExportError, match="`x` on the device `meta`"):
+        ja.export(lambda x: x + 1, ja.ones(3, device="meta"))

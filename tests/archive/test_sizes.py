@@ -78,6 +78,15 @@ def test_what_an_exported_function_says_of_its_sizes(held):
     assert "without gradients, batch 9 to 10: one program for 2 sizes" in text
 
 
+def test_views_of_a_whole_storage_have_sizes_too(tmp_path):
+    exported = ja.export(lambda y: y * 2, ja.ones(8, 3), dynamic_shapes=({0: ja.Dim("n", max=8)},))
+    exported.save(tmp_path / "f.jaxaot")
+    loaded = ja.load(tmp_path / "f.jaxaot")
+    for n in (4, 5):
+        x = ja.arange(3.0 * n)
+        assert loaded(x.view(n, 3)).tolist() == (x.view(n, 3) * 2).tolist()
+
+
 def test_other_sizes_are_errors(held):
     loaded = ja.load(held[1])
     for n in (6, 11):

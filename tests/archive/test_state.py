@@ -171,3 +171,32 @@ def test_a_flax_module_without_flax():
         np.testing.assert_allclose(loaded(x), model(x), rtol=1e-5)
     np.testing.assert_allclose(loaded.state_dict()["model.norm.mean"], model.norm.mean.value, rtol=1e-6)
     assert not {type(value).__module__.split(".")[0] for value in loaded.state_dict().values()} & {"flax"}
+
+
+def test_what_is_saved_are_the_values_at_the_export(tmp_path):
+    model = ja.nn.Linear(3, 2)
+    exported, before = ja.export(model, ja.ones(2, 3)), model.weight.detach().clone()
+    with ja.no_grad():
+        model.weight.mul_(5)
+    np.testing.assert_array_equal(exported.state_dict()["weight"], before.numpy())
+    exported.save(tmp_path / "f.jaxaot")
+    same(ja.load(tmp_path / "f.jaxaot").state_dict()["weight"], before)
+
+
+def test_buffers_that_do_not_persist_are_in_the_archive_and_in_no_state_dict(tmp_path):
+    model = ja.nn.Linear(3, 2)
+    model.register_buffer("mask", ja.tensor([1.0, 0.0]), persistent=False)
+    model.register_buffer("scale", ja.tensor(2.0))
+    model.forward = lambda x: ja.nn.functional.linear(x, model.weight, model.bias) * model.mask * model.scale
+    exported, x = ja.export(model, ja.ones(2, 3)), ja.ones(2, 3)
+    assert set(exported.state_dict()) == set(model.state_dict()) == {"weight", "bias", "scale"}
+    for weights, given in ((True, None), (False, model.state_dict())):
+        exported.save(tmp_path / "f.jaxaot", weights=weights)
+        loaded = ja.load(tmp_path / "f.jaxaot", weights=given)
+        assert set(loaded.state_dict()) == set(model.state_dict())
+        loaded.load_state_dict(model.state_dict())
+        same(loaded(x), model(x))
+    with pytest.raises(ja.errors.ArchiveError, match="was saved without weights"):
+        ja.load(tmp_path / "f.jaxaot")
+    with pytest.raises(ja.errors.StateDictError, match="`mask` is not part of it"):
+        loaded.load_state_dict({**model.state_dict(), "mask": ja.ones(2)})
