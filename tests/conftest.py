@@ -34,7 +34,8 @@ def pytest_configure(config):
     if config.getoption("--require-oracle") and not HAS_TORCH:
         raise pytest.UsageError("--require-oracle needs torch: pip install '.[oracle]'")
     if hasattr(config, "cache"):  # which `-p no:cacheprovider` switches off
-        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(config.cache.mkdir("jax")))
+        with contextlib.suppress(OSError):  # a checkout that may only be read keeps nothing
+            os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(config.cache.mkdir("jax")))
     for name, value in KEPT.items():
         os.environ.setdefault(name, value)
     if not config.getoption("--optimized"):

@@ -135,7 +135,7 @@ def stage(folder: pathlib.Path) -> None:
             if linked.is_file() and linked.suffix != ".md":  # pictures, and files to download
                 copy = (target.parent / link).resolve()
                 copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(linked, copy)
+                shutil.copyfile(linked, copy)
 
 
 def contents(pages: Iterable[str]) -> str:
