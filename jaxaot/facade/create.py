@@ -22,7 +22,9 @@ from jaxaot.ops.promotion import (
     is_complex,
     is_inexact,
     is_integral,
+    is_symbol,
     kind,
+    operand,
     overflows,
 )
 from jaxaot.tape.modes import state
@@ -65,8 +67,8 @@ def _data_array(data: object, depth: int = 0) -> Any:
     """Returns Python data as an array or number, with any tensors in it read."""
     if isinstance(data, Tensor):
         return data.detach().jax()
-    if state.trace is not None and hasattr(type(data), "__jax_array__"):  # a number that changes from call to call
-        return data.__jax_array__()  # type: ignore[attr-defined]
+    if state.trace is not None and is_symbol(data):
+        return operand(data)
     if isinstance(data, (list, tuple)) and any(map(_is_no_number, data)):
         if depth >= MAX_DEPTH:
             raise TensorValueError(
@@ -80,8 +82,7 @@ def _data_array(data: object, depth: int = 0) -> Any:
 
 
 def _is_no_number(item: object) -> bool:
-    is_symbol = state.trace is not None and hasattr(type(item), "__jax_array__")
-    return is_symbol or isinstance(item, (Tensor, list, tuple, jax.Array))
+    return isinstance(item, (Tensor, list, tuple, jax.Array)) or (state.trace is not None and is_symbol(item))
 
 
 def tensor(data: object, dtype: DTypeLike | None = None, device: object = None, requires_grad: bool = False) -> Tensor:

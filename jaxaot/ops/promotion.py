@@ -95,7 +95,12 @@ def canonical_dtype(dtype: DTypeLike | None) -> np.dtype:
 
 def operand(number: Any) -> Any:
     """Returns a number as the functions of JAX take it: one that changes from call to call as what is traced for it."""
-    return number.__jax_array__() if hasattr(type(number), "__jax_array__") else number
+    return number.__jax_array__() if is_symbol(number) else number
+
+
+def is_symbol(number: object) -> bool:
+    """Returns whether something stands for a number that changes from call to call."""
+    return getattr(number, "__jax_array__", None) is not None  # tracers have None
 
 
 def is_number(value: object) -> bool:

@@ -270,6 +270,8 @@ def _leaves(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
         held = statics.get(static.leaf)
         if held is not None and not held.agrees(earlier, static, later):
             about = f"static argument {static.leaf} (`{names[static.leaf]}`)"
+            if held.is_number or static.is_number:
+                about = f"argument `{names[static.leaf]}`"
             yield Difference(Kind.STATIC, about, f"{about} {held.change(earlier, static, later)}")
 
 

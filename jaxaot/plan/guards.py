@@ -469,6 +469,9 @@ class PythonGuard:
         return self.condition.misses(code, self.path)
 
 
+_NUMBERS = {int: "an int", float: "a float", complex: "a complex number"}
+
+
 @immutable
 class StaticInput:
     """An argument that the program was specialised on.
@@ -496,7 +499,13 @@ class StaticInput:
         now, was = other.condition, self.condition
         if isinstance(now, HasType) and isinstance(was, EqualTo) and type(was.value) is now.cls:
             return f"is another {now.cls.__name__} than {was.words(names)}, and an input from here on"
-        return f"is {now.words(other_names)} instead of {was.words(names)}"
+        words = [_NUMBERS.get(c.cls) if isinstance(c, HasType) else None for c in (now, was)]
+        return f"is {words[0] or now.words(other_names)} instead of {words[1] or was.words(names)}"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number of which the type alone counts."""
+        return isinstance(self.condition, HasType) and self.condition.cls in _NUMBERS
 
     def agrees(self, names: Names, other: StaticInput, other_names: Names) -> bool:
         """Returns whether a later argument is the same one."""

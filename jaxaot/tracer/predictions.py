@@ -328,10 +328,43 @@ def _settled_world(plan: WorldPlan, values: Sequence[Any], roots: Sequence[tuple
     return found
 
 
+def with_passed(
+    run: Callable[[Any], tuple[Traced, Any]], fn: Callable[..., Any], passed: tuple[Path, ...], how: Any,
+    starts: Sequence[tuple[Path, Any]],
+) -> tuple[Traced, Any]:  # fmt: skip
+    """Returns the trace with symbols for the numbers that are passed, or that of the numbers themselves.
+
+    The first is enough, as what stands for a number does what the number does, or raises an error. Only code that names
+    `type` may tell them apart: then both are made, and compared.
+
+    Args:
+      run: Traces.
+      fn: The function.
+      passed: Paths of the numbers that are passed.
+      how: What the function is given.
+      starts: Where paths start.
+    """
+    if not passed:
+        return run(how)
+    try:
+        found, given = run(dataclasses.replace(how, numbers=passed))
+    except Exception as error:  # the function's own, or one of code that takes none but Python's own numbers
+        traced = run(how)
+        log_values(fn, passed, f"{type(error).__name__}: {error}")
+        return traced
+    if not found.call.numbers.asks_for_types:
+        return found, given
+    plain, how = run(dataclasses.replace(how, is_again=True))
+    if predicts(found, plain, starts):
+        return found, given
+    log_values(fn, passed, "with a symbol in its place the function does something else")
+    return plain, how
+
+
 def holds_symbols(tree: Any) -> bool:
     """Returns whether a key of a dict in a tree stands for a number: of a later call it would be another one."""
     node = tree.node_data()
-    keys = node[1] if node is not None and issubclass(node[0], dict) else ()
+    keys: Any = node[1] if node is not None and issubclass(node[0], dict) else ()
     keys = keys[1] if node is not None and issubclass(node[0], defaultdict) else keys
     return any(type(key) is SymbolicNumber for key in keys) or any(map(holds_symbols, tree.children()))
 

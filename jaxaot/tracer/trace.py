@@ -72,6 +72,7 @@ from jaxaot.tracer.predictions import (
     log_values,
     predicts,
     shared_tuples,
+    with_passed,
     without_numbers,
 )
 from jaxaot.tracer.recipes import Recipes
@@ -161,7 +162,7 @@ def trace_call(
                 return at_once
         run = functools.partial(_settled_trace, fn, args, kwargs, leaves, in_tree, known)
         starts = roots(fn, args, kwargs)
-        plain, how = _with_passed(run, fn, passed, how, starts)
+        plain, how = with_passed(run, fn, passed, how, starts)
         changing: tuple[Path, ...] = ()
         if numbers is not None:
             changing = (*changing_numbers(plain, starts, of_leaves), *declared_numbers(plain, starts))
@@ -198,39 +199,6 @@ def _settled_trace(
         except NeedsTensors as needs:
             for cell in needs.cells:
                 tensor_of(cell)
-
-
-def _with_passed(
-    run: Callable[[_How], tuple[Traced, _How]], fn: Callable[..., Any], passed: tuple[Path, ...], how: _How,
-    starts: Sequence[tuple[Path, Any]],
-) -> tuple[Traced, _How]:  # fmt: skip
-    """Returns the trace with symbols for the numbers that are passed, or that of the numbers themselves.
-
-    The first is enough, as what stands for a number does what the number does, or raises an error. Only code that names
-    `type` may tell them apart: then both are made, and compared.
-
-    Args:
-      run: Traces.
-      fn: The function.
-      passed: Paths of the numbers that are passed.
-      how: What the function is given.
-      starts: Where paths start.
-    """
-    if not passed:
-        return run(how)
-    try:
-        found, given = run(dataclasses.replace(how, numbers=passed))
-    except Exception as error:  # the function's own, or one of code that takes none but Python's own numbers
-        traced = run(how)
-        log_values(fn, passed, f"{type(error).__name__}: {error}")
-        return traced
-    if not found.call.numbers.asks_for_types:
-        return found, given
-    plain, how = run(dataclasses.replace(how, is_again=True))
-    if predicts(found, plain, starts):
-        return found, given
-    log_values(fn, passed, "with a symbol in its place the function does something else")
-    return plain, how
 
 
 def _symbolic_at_once(

@@ -106,8 +106,9 @@ ARGUMENTS = {
     ),
     "tensor or array": (lambda: ja.ones(2), lambda: jnp.ones(2), "argument `x` is an array instead of a tensor"),
     "float or complex": (lambda: 1.0, lambda: 1j, "argument `x` is a complex number instead of a float"),
-    "float or int": (lambda: 1.0, lambda: 1, "argument `x` is a static value instead of a float"),
-    "static": (lambda: 1, lambda: 2, "static argument 0 (`x`) is 2 instead of 1"),
+    "float or int": (lambda: 1.0, lambda: 1, "argument `x` is 1 instead of a float"),
+    "static": (lambda: "a", lambda: "b", "static argument 0 (`x`) is 'b' instead of 'a'"),
+    "another int": (lambda: 1, lambda: 2, "argument `x` is another int than 1, and an input from here on"),
     "static type": (lambda: 1, lambda: True, "static argument 0 (`x`) is True instead of 1"),
     "array shape": (lambda: jnp.ones(2), lambda: jnp.ones(3), "argument `x` has shape [3] instead of [2]"),
     "array dtype": (

@@ -39,7 +39,7 @@ def test_the_most_similar_call_is_compared_with():
     fn(ja.ones(3, dtype=ja.int32), ja.ones(3), 2)
     fn(ja.ones(2), ja.ones(2), 5)
     assert [str(r) for r in fn.explain_recompiles()[-1].reasons] == [
-        "static argument 2 (`n`) is another int than 1, and an input from here on"
+        "argument `n` is another int than 1, and an input from here on"
     ]
 
 
