@@ -16,8 +16,8 @@ from jaxaot.buckets.policy import Given
 from jaxaot.errors import ArgumentError, UsageError
 from jaxaot.facade.bad_arguments import require_arguments
 from jaxaot.facade.iterated import read_iterators
+from jaxaot.facade.raised import require_values
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import require_values
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.costs import cut_options
 from jaxaot.lower.executable import Executable

@@ -34,7 +34,7 @@ from jaxaot.archive.state import StatePlan, StateWriter
 from jaxaot.buckets.policy import Given, read_buckets
 from jaxaot.errors import AutogradError, ExportError, TraceError, UsageError
 from jaxaot.facade.iterated import read_iterators
-from jaxaot.facade.tracing import OnMeta, require_values
+from jaxaot.facade.raised import OnMeta, require_values
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.families import CannotRunError
 from jaxaot.passes.prepare import prepare_backward, prepare_forward

@@ -39,3 +39,26 @@ _OF_TRACERS = (
     jax.errors.TracerIntegerConversionError, jax.errors.UnexpectedTracerError,
 )  # fmt: skip
 """What JAX says where a symbol is asked for its value."""
+
+
+class OnMeta(Exception):
+    """A call reaches tensors without values: there is nothing to compile for it, and the function itself is run.
+
+    Attributes:
+      traced: The call.
+    """
+
+    def __init__(self, traced: Any):
+        super().__init__("tensors on the device `meta` have no values: there is nothing to compile for them")
+        self.traced = traced
+
+
+def require_values(traced: Any) -> Any:
+    """Returns a traced call, all of whose tensors have values.
+
+    Raises:
+      OnMeta: If some have none.
+    """
+    if traced.is_abstract:
+        raise OnMeta(traced)
+    return traced

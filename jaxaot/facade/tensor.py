@@ -37,8 +37,7 @@ from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
 from jaxaot.lower.abstract import AbstractArray, refuse_value
 from jaxaot.ops.dims import normalize_dim
-from jaxaot.ops.dtypes import dtype as Dtype
-from jaxaot.ops.dtypes import dtype_of
+from jaxaot.ops import dtypes
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.hooks import carry_retained
 from jaxaot.tape.modes import state
@@ -214,9 +213,8 @@ class Tensor(Bound):
     def size(self, *, axis: int) -> int: ...
     def size(self, dim: int | None = None, *, axis: int | None = None) -> Size | int:
         """Returns the shape, or the size of one dim."""
-        if dim is None and (dim := axis) is None:
-            return self.shape
-        return self._layout.size[self._dim(dim)]
+        dim = axis if dim is None else dim
+        return self.shape if dim is None else self._layout.size[self._dim(dim)]
 
     @overload
     def stride(self, dim: None = None) -> tuple[int, ...]: ...
@@ -228,9 +226,8 @@ class Tensor(Bound):
         """Returns the strides in elements, or that of one dim."""
         if state.trace is not None:
             state.trace.look_at_strides(self._storage)
-        if dim is None and (dim := axis) is None:
-            return self._layout.stride
-        return self._layout.stride[self._dim(dim)]
+        dim = axis if dim is None else dim
+        return self._layout.stride if dim is None else self._layout.stride[self._dim(dim)]
 
     def _dim(self, dim: int) -> int:
         return normalize_dim(dim, len(self._layout.size))
@@ -266,8 +263,8 @@ class Tensor(Bound):
         return len(self._layout.size)
 
     @property
-    def dtype(self) -> Dtype:
-        return dtype_of(self._layout.dtype)
+    def dtype(self) -> dtypes.dtype:
+        return dtypes.dtype_of(self._layout.dtype)
 
     @property
     def itemsize(self) -> int:

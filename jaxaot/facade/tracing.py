@@ -84,29 +84,6 @@ def _graft_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     return graft(*primals), tangents[1]
 
 
-class OnMeta(Exception):
-    """A call reaches tensors without values: there is nothing to compile for it, and the function itself is run.
-
-    Attributes:
-      traced: The call.
-    """
-
-    def __init__(self, traced: Any):
-        super().__init__("tensors on the device `meta` have no values: there is nothing to compile for them")
-        self.traced = traced
-
-
-def require_values(traced: Any) -> Any:
-    """Returns a traced call, all of whose tensors have values.
-
-    Raises:
-      OnMeta: If some have none.
-    """
-    if traced.is_abstract:
-        raise OnMeta(traced)
-    return traced
-
-
 class TraceState:
     """The state of one trace.
 
@@ -389,9 +366,9 @@ class TraceState:
                 self.asked[i, "data_ptr"] = tensor
                 break
 
-    def look_at_strides(self, storage: Storage) -> None:
-        """Notes that the function asks for the strides of a tensor."""
-        if id(storage) in self.parts:
+    def look_at_strides(self, storage: Storage | None) -> None:
+        """Notes that the function asks for the strides of a tensor; None is one that `vmap` made of any."""
+        if storage is None or id(storage) in self.parts:
             self.asks_for_strides = True
 
     def adopt_history(self, history: History, storage: Storage) -> None:

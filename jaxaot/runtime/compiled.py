@@ -21,9 +21,9 @@ from jaxaot._unpicklable import name_in_module, refuse_to_pickle
 from jaxaot._util import collector, shown, signature_of
 from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, UsageError, VolatileError
 from jaxaot.facade.iterated import has_iterators, opened, read_iterators
-from jaxaot.facade.raised import is_of_function
+from jaxaot.facade.raised import OnMeta, is_of_function
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import RUNNING, OnMeta, wait_for_traces
+from jaxaot.facade.tracing import RUNNING, wait_for_traces
 from jaxaot.lower.warm.events import CacheReport, as_report
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path

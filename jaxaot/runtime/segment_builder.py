@@ -16,7 +16,7 @@ import numpy as np
 from jaxaot import settings as config
 from jaxaot._immutable import immutable
 from jaxaot.facade.iterated import read_iterators
-from jaxaot.facade.tracing import require_values
+from jaxaot.facade.raised import require_values
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced

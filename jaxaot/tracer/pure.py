@@ -123,10 +123,11 @@ class _InlineState(TraceState):
     def look_at(self, tensor: Tensor) -> None:
         if self.outer is not None:
             self.outer.look_at(tensor)
+            self.outer.look_at_strides(None)
 
-    def look_at_strides(self, storage: Storage) -> None:
+    def look_at_strides(self, storage: Storage | None) -> None:
         if self.outer is not None:
-            self.outer.look_at_strides(storage)
+            self.outer.look_at_strides(None if storage is None or storage.trace is self else storage)
 
     def symbol_of(self, storage: Storage) -> Any:
         return storage.array if self.outer is None else self.outer.read(storage, None, False)
