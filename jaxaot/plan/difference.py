@@ -345,12 +345,16 @@ def _storage(name: str, before: StorageInput, after: StorageInput, is_seen: bool
         words = ["all its elements" if n is None else f"{n} elements" for n in (after.n_written, before.n_written)]
         text = f"the storage of {name} has values in {words[0]} instead of {words[1]}"
         yield Difference(Kind.STORAGE, name, text)
+    elif (before.graph_input is None) != (after.graph_input is None):
+        text = f"the storage of {name} {'was given up' if after.graph_input is None else 'is there'}"
+        yield Difference(Kind.STORAGE, name, text)
+    elif before.layout.most != after.layout.most:
+        most = after.layout.most
+        text = f"the storage of {name} {f'was trimmed from {most} elements' if most else 'was not trimmed'}"
+        yield Difference(Kind.STORAGE, name, text)
     elif before.layout is not after.layout and not is_seen:
         one, other = (f"{s.layout.dtype}{list(s.layout.size)}, stride {s.layout.stride}" for s in (before, after))
         text = f"the storage of {name} is laid out as {other} instead of {one}"
-        yield Difference(Kind.STORAGE, name, text)
-    elif (before.graph_input is None) != (after.graph_input is None):
-        text = f"the storage of {name} {'was given up' if after.graph_input is None else 'is there'}"
         yield Difference(Kind.STORAGE, name, text)
 
 

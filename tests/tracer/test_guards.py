@@ -325,6 +325,29 @@ def test_an_empty_storage_that_was_given_up():
     assert reasons(fn) == ["the storage of argument `x` was given up"]
 
 
+def test_a_trimmed_storage():
+    fn = ja.compile(lambda x: x.add_(1))
+    x = ja.arange(6.0)
+    x.untyped_storage().resize_(8)
+    assert fn(ja.zeros(2)).tolist() == [1, 1] and fn(x[:2]).tolist() == [1, 2]
+    assert reasons(fn) == ["the storage of argument `x` was trimmed from 6 elements"]
+
+
+def test_a_fact_that_is_asked():
+    fn = ja.compile(lambda x: x * x._version)
+    x = ja.ones(2)
+    assert fn(x).tolist() == [0, 0] and fn(x.add_(1)).tolist() == [2, 2]
+    assert reasons(fn) == ["argument `x` is a tensor with the _version 1 instead of a tensor with the _version 0"]
+
+
+def test_numbers_of_numpy_that_fewer_bits_hold():
+    fn = ja.compile(lambda a: ja.from_numpy(a) + 1)
+    assert fn(np.array([1, 2])).tolist() == [2, 3]
+    with pytest.raises(ja.errors.TensorValueError):
+        fn(np.array([2**40, 1]))
+    assert fn(np.array([3, 4])).tolist() == [4, 5] and not reasons(fn)
+
+
 def test_bytes_of_a_storage():
     fn = ja.compile(lambda p: p.untyped_storage().nbytes())
     p = ja.ones(4)
@@ -660,7 +683,7 @@ def test_every_kind_of_guard_on_python_is_tested_above():
     assert {kind.__name__ for kind in Condition.__subclasses__()} == {
         "EqualTo", "IsObject", "IsHeldWeakly", "HasCode", "HasType", "HasLength", "HasAttributes", "HasContent",
         "HasLayout", "HasKeys", "HasMembers", "IsAlsoAt", "IsTensor", "IsAbsent",
-        "AreDistinct", "HasItems", "HasMethods", "HasReading", "HidesNone", "IsMadeAs",
+        "AreDistinct", "HasItems", "HasMethods", "HasReading", "HidesNone", "IsMadeAs", "Answers", "IsHeld",
     }  # fmt: skip
 
 
