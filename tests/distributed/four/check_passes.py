@@ -88,6 +88,7 @@ def test_a_body_is_traced_again_with_the_types_of_its_mesh():
     assert str(close_jaxpr(made.params["jaxpr"])) == str(close_jaxpr(eqn.params["jaxpr"]))
 
 
+@pytest.mark.slow
 def test_a_sharded_step_exchanges_no_more_than_by_hand():
     ids = np.zeros((4, 9), np.int32)
     found = {}
