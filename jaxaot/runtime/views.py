@@ -55,13 +55,16 @@ class ChangingViews:
         traced: Traced = call.traced
         if self.by_value is None or traced.break_values or settings.get().validate_guards:
             return False
-        tensors = traced.call.tensors
-        changing = [t for i, t in enumerate(tensors) if i not in plain and is_said(t, call.found(t.path))]
+        tensors = [t for t in traced.call.tensors if t.path[-1] != _BASE]
+        for t in tensors:
+            self.first(t)
+        changing = [t for i, t in enumerate(traced.call.tensors) if i not in plain and is_said(t, call.found(t.path))]
         changing += [t for t in tensors if t.requires_grad and t.is_leaf and t.layout.is_overlapping]
         storages = {t.storage for t in changing if t.path not in self._refused and t.storage >= 0}
         shown = [t for t in tensors if t.storage in storages]
         never = {t.storage for t in shown if _is_parameter(t) or not may_be_values(call.found(t.path))}
-        new = [t.path for t in shown if t.storage not in never | _used(traced).keys() and t.path not in self.by_value]
+        never |= {spec.storage for spec in traced.alias.made} | {write.storage for write in traced.alias.writes}
+        new = [t.path for t in shown if t.storage not in never and t.path not in self.by_value]
         self.by_value = (*self.by_value, *new)
         return bool(new)
 
@@ -88,7 +91,7 @@ class ChangingViews:
         used = _used(call.traced)
         for i, t in enumerate(call.traced.call.tensors):
             value = call.found(t.path)
-            if i in plain or not is_said(t, value):
+            if i in plain or t.path[-1] == _BASE or not is_said(t, value):
                 continue
             name = call.key.name(t.path)
             if _is_parameter(t):
@@ -104,6 +107,8 @@ class ChangingViews:
                 yield f"{name} changes its size, and is a view {why}: pass clones of it"
 
 
+_BASE = ("attr", "_base_tensor")
+"""Where a tensor is reached only as what another one is a view of, whose node was made while tracing."""
 _LOOKED_AT = "whose memory is looked at: where it lies, other bytes of it, or a gradient that begins there"
 
 
