@@ -23,7 +23,7 @@ import jaxaot as ja
 from tests.seeds import chunks
 
 N_CALLS = 6
-CHUNK = 10
+CHUNK = 4
 
 NUMBERS = [
     "a + b", "a - {k}", "a * b", "b / {k}", "a // {k}", "b % {k}", "-a", "abs(b)", "{k} - a", "{k} * b", "a ** 2",
