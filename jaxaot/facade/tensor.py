@@ -225,7 +225,7 @@ class Tensor(Bound):
     def stride(self, dim: int | None = None, *, axis: int | None = None) -> tuple[int, ...] | int:
         """Returns the strides in elements, or that of one dim."""
         if state.trace is not None:
-            state.trace.look_at_strides(self._storage)
+            state.trace.look_at_strides(getattr(self, "_storage", None))
         dim = axis if dim is None else dim
         return self._layout.stride if dim is None else self._layout.stride[self._dim(dim)]
 

@@ -283,7 +283,7 @@ def test_the_mode_is_part_of_the_key(x, w):
     with ja.autocast(enabled=False), ja.autocast("cpu"):
         assert dtypes(f(x)) == ["bfloat16"]
     assert f.cache_info().misses == 3
-    assert "autocast is cpu in float16 instead of off" in str(f.explain_recompiles())
+    assert "autocast is cpu in float16 instead of" in str(f.explain_recompiles())
 
 
 def test_contexts_that_are_entered_and_left_in_a_compiled_function(x, w):
