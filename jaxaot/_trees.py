@@ -44,7 +44,7 @@ class Keys(tuple[Any, ...]):
         return hash(len(self))
 
 
-def _is_same_key(one: Any, other: Any) -> bool:
+def _is_same_key(one: object, other: object) -> bool:
     if one is other:
         return True
     if type(one) is not type(other) or hash(one) != hash(other):
@@ -110,7 +110,7 @@ def _made(cls: type, aux: Any, children: Iterable[Any]) -> Any:
     return of_jax.unflatten(children)
 
 
-def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], Any]:
+def flatten(tree: object, is_leaf: IsLeaf = None) -> tuple[list[Any], Any]:
     """Returns the leaves of a pytree and its structure.
 
     Args:
@@ -123,12 +123,12 @@ def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], Any]:
     return leaves, structure
 
 
-def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+def leaves(tree: object, is_leaf: IsLeaf = None) -> list[Any]:
     """Returns the leaves of a pytree."""
     return flatten(tree, is_leaf)[0]
 
 
-def structure(tree: Any, is_leaf: IsLeaf = None) -> Any:
+def structure(tree: object, is_leaf: IsLeaf = None) -> Any:
     """Returns the structure of a pytree."""
     return flatten(tree, is_leaf)[1]
 
@@ -138,19 +138,19 @@ def unflatten(structure: Any, leaves: Iterable[Any]) -> Any:
     return structure.unflatten(leaves)
 
 
-def flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[tuple[Any, Any]], Any]:
+def flatten_with_path(tree: object, is_leaf: IsLeaf = None) -> tuple[list[tuple[Any, Any]], Any]:
     """Returns the leaves of a pytree, each after the keys that lead to it, and its structure."""
     flatten(tree, is_leaf)  # learns its classes
     with_path = None if is_leaf is None else lambda _, value: is_leaf(value)
     return REGISTRY.flatten_with_path(tree, with_path)
 
 
-def leaves_with_path(tree: Any, is_leaf: IsLeaf = None) -> list[tuple[Any, Any]]:
+def leaves_with_path(tree: object, is_leaf: IsLeaf = None) -> list[tuple[Any, Any]]:
     """Returns the leaves of a pytree, each after the keys that lead to it."""
     return flatten_with_path(tree, is_leaf)[0]
 
 
-def mapped(fn: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
+def mapped(fn: Callable[..., Any], tree: object, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     """Returns a pytree with what `fn` returns for each leaf of it, and for the parts of others in its place.
 
     Args:
@@ -167,13 +167,13 @@ def mapped(fn: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None
     return structure.unflatten([fn(*each) for each in zip(first, *others, strict=True)])
 
 
-def mapped_with_path(fn: Callable[[Any, Any], Any], tree: Any) -> Any:
+def mapped_with_path(fn: Callable[[Any, Any], Any], tree: object) -> Any:
     """Returns a pytree with what `fn` returns for the keys that lead to each leaf, and that leaf."""
     pairs, structure = flatten_with_path(tree)
     return structure.unflatten([fn(path, leaf) for path, leaf in pairs])
 
 
-def parts(structure: Any, tree: Any) -> list[Any]:
+def parts(structure: Any, tree: object) -> list[Any]:
     """Returns what a pytree holds in the place of each leaf of a structure; dicts may have another order.
 
     Raises:
@@ -241,16 +241,16 @@ class _Sealed:
 jax.tree_util.register_pytree_node(_Sealed, lambda it: (it.leaves, it.structure), _Sealed)
 
 
-def sealed(tree: Any) -> _Sealed:
+def sealed(tree: object) -> _Sealed:
     """Returns a pytree as one node, which JAX takes apart without sorting."""
     leaves, structure = flatten(tree, lambda value: value is None)
     return _Sealed(structure, leaves)
 
 
-def unsealed(tree: Any) -> Any:
+def unsealed(tree: object) -> Any:
     """Returns a pytree with what `sealed` took, in the place of what it returned; there may be one in another."""
 
-    def opened(value: Any) -> Any:
+    def opened(value: object) -> Any:
         return value.structure.unflatten(map(unsealed, value.leaves)) if type(value) is _Sealed else value
 
     return mapped(opened, tree, is_leaf=lambda value: type(value) is _Sealed)

@@ -321,7 +321,7 @@ def _load(name: str, what: str) -> tuple[Any, Callable[..., Any]]:
         raise UsageError(f"cannot {what} {name}: its module raises {_said(error)}") from error
 
 
-def _example_args(module: Any, function: Callable[..., Any], name: str, what: str) -> tuple[Any, ...]:
+def _example_args(module: types.ModuleType, function: Callable[..., Any], name: str, what: str) -> tuple[Any, ...]:
     """Returns the arguments that a module has for one of its functions.
 
     Raises:

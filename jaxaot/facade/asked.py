@@ -89,7 +89,7 @@ class Place(int):
     def __hash__(self) -> int:
         return int.__hash__(self)
 
-    def _seen_by(self, other: Any) -> Any:
+    def _seen_by(self, other: object) -> object:
         if other != 0:  # which no memory has but that of no elements
             self.settled()
         return other

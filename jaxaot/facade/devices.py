@@ -63,7 +63,7 @@ class device(SingleDeviceSharding):
             return META
         return device_of(find_device(type if index is None else f"{type}:{index}"))
 
-    def __init__(self, *given: Any) -> None:  # `device_of` does it once; on "meta" there is nothing to be placed
+    def __init__(self, *given: object) -> None:  # `device_of` does it once; on "meta" there is nothing to be placed
         pass
 
     def __getattr__(self, name: str) -> Any:
@@ -108,7 +108,7 @@ class device(SingleDeviceSharding):
             placing.__exit__(*error)
 
 
-def _made(type: str, index: int | None, jax_device: Any) -> device:
+def _made(type: str, index: int | None, jax_device: jax.Device | None) -> device:
     made: Any = SingleDeviceSharding.__new__(device)
     if jax_device is not None:
         SingleDeviceSharding.__init__(made, jax_device)
@@ -120,7 +120,7 @@ META = _made("meta", None, None)
 
 
 @functools.cache
-def device_of(jax_device: Any) -> device:
+def device_of(jax_device: jax.Device) -> device:
     """Returns the name of a jax device, always the same object."""
     kind = "cuda" if jax_device.platform in ("gpu", "rocm") else jax_device.platform
     place = jax.devices(jax_device.platform).index(jax_device)

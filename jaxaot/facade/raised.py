@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextvars
+import types
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -10,12 +12,14 @@ import jax
 from jaxaot.errors import AutogradError, CompilerError, TraceError
 
 
-def run_traced(fn: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> Any:
+def run_traced(
+    fn: Callable[..., Any], args: Sequence[object], kwargs: Mapping[str, object], context: contextvars.Context | None
+) -> Any:
     """Returns `fn(*args, **kwargs)`, run in a context if there is one; for `is_of_function`."""
     return fn(*args, **kwargs) if context is None else context.run(fn, *args, **kwargs)
 
 
-def run_handler(handler: Callable[[int, Any], Any], number: int, frame: Any) -> Any:
+def run_handler(handler: Callable[[int, Any], Any], number: int, frame: types.FrameType | None) -> Any:
     """Returns what a handler of a signal returns; for `is_of_function`."""
     return handler(number, frame)
 

@@ -36,8 +36,8 @@ from jaxaot.facade.no_value import no_value
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
 from jaxaot.lower.abstract import AbstractArray, refuse_value
-from jaxaot.ops.dims import normalize_dim
 from jaxaot.ops import dtypes
+from jaxaot.ops.dims import normalize_dim
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.hooks import carry_retained
 from jaxaot.tape.modes import state
@@ -82,8 +82,7 @@ class Size(tuple[int, ...]):
         return _size_of(found) if type(place) is slice else found
 
     def __add__(self, other: Any) -> Any:
-        joined = tuple.__add__(self, other)
-        return joined if joined is NotImplemented else _size_of(joined)
+        return joined if (joined := tuple.__add__(self, other)) is NotImplemented else _size_of(joined)
 
     def __mul__(self, times: Any) -> Any:
         return _size_of(tuple.__mul__(self, times))

@@ -153,7 +153,7 @@ def _axis(tensor: Tensor, dim: int, extra: int = 0) -> int:
     return normalize_dim(dim, tensor.ndim + extra)
 
 
-def _sizes(size: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
+def _sizes(size: tuple[Any, ...], named: object = None) -> tuple[int, ...]:
     """Returns sizes that are given one by one, as one sequence, or by keyword."""
     if named is not None:
         if size:
@@ -246,7 +246,7 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     return make_view(input, Slice(axis, start, length))
 
 
-def view(input: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike | None = None) -> Tensor:
+def view(input: Tensor, *sizes: Any, size: object = None, dtype: DTypeLike | None = None) -> Tensor:
     """Returns the same memory under another shape, or its bytes read as another dtype."""
     if dtype is None and len(sizes) == 1 and not isinstance(sizes[0], (int, tuple, list, np.integer)):
         dtype, sizes = sizes[0], ()
@@ -345,7 +345,7 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
     return view(input, tuple(other.shape))
 
 
-def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
+def reshape(input: Tensor, *sizes: Any, shape: object = None) -> Tensor:
     """Returns the elements under another shape: a view where strides allow it, else a copy."""
     sizes = _inferred(_sizes(sizes, shape), input.numel())
     try:
@@ -387,7 +387,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     return view(input, (*size[:axis], *_inferred(_sizes(tuple(sizes)), size[axis]), *size[axis + 1 :]))
 
 
-def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
+def permute(input: Tensor, *order: Any, dims: object = None) -> Tensor:
     """Returns the dims in another order."""
     order = tuple(_axis(input, d) for d in _sizes(order, dims))
     if len(order) != input.ndim:
@@ -450,7 +450,7 @@ def squeeze(input: Tensor, dim: Sizes | None = None) -> Tensor:
     return make_view(input, Squeeze(axes))
 
 
-def expand(input: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
+def expand(input: Tensor, *sizes: Any, size: object = None, implicit: bool = False) -> Tensor:
     """Returns dims of size 1 repeated, without memory; -1 leaves a dim as it is."""
     wanted = _sizes(sizes, size)
     have = input._layout.size

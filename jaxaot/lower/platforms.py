@@ -44,7 +44,7 @@ def _of_device(device: Any) -> str | None:
     return getattr(device, "platform", None)
 
 
-def platform_of(args: Any, kwargs: Any, options: Mapping[str, Any]) -> str:
+def platform_of(args: tuple[Any, ...], kwargs: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     """Returns the platform for which a call is lowered.
 
     Args:

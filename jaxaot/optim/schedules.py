@@ -39,7 +39,7 @@ def begin(optimizer: Any, last_epoch: int) -> list[Any]:
     return [copied(group["initial_lr"]) for group in optimizer.param_groups]
 
 
-def copied(value: Any) -> Any:
+def copied(value: object) -> Any:
     """Returns a learning rate that does not change with the group's."""
     return value.clone() if isinstance(value, Tensor) else value
 
@@ -49,7 +49,7 @@ def rates(optimizer: Any) -> list[Any]:
     return [copied(group["lr"]) for group in optimizer.param_groups]
 
 
-def put(group: Any, key: str, value: Any) -> None:
+def put(group: dict[str, Any], key: str, value: object) -> None:
     """Sets an option of a group, in place if it is a tensor."""
     if isinstance(group[key], Tensor):
         group[key].fill_(value)
@@ -57,7 +57,7 @@ def put(group: Any, key: str, value: Any) -> None:
         group[key] = value
 
 
-def scaled(rate: Any, fn: Any, epoch: Any) -> Any:
+def scaled(rate: object, fn: Any, epoch: object) -> Any:
     """Returns a learning rate times what a function makes of the epoch.
 
     Raises:
@@ -97,11 +97,11 @@ def check_numbers(schedule: Any) -> None:
                 raise TensorValueError(f"`{name}` counts epochs, and 0 was given.")
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> Any:
     return value if isinstance(value, (list, tuple)) else (value,)
 
 
-def check_list(name: str, values: Any) -> None:
+def check_list(name: str, values: object) -> None:
     """Raises unless there are several values."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise TensorTypeError(f"`{name}` is a list of epochs, and {values!r} was given. Write `{name}=[30, 60]`.")
@@ -121,13 +121,13 @@ def as_metric(value: Any) -> float:
         raise TensorTypeError(f"`step` takes the metric of the epoch, a number, and {value!r} was given.") from None
 
 
-def check_schedules(name: str, schedules: Any) -> None:
+def check_schedules(name: str, schedules: object) -> None:
     """Raises unless it is a list of schedules."""
     if not isinstance(schedules, (list, tuple)) or not all(hasattr(s, "optimizer") for s in schedules):
         raise TensorTypeError(f"{name} takes a list of schedules, and {schedules!r} was given.")
 
 
-def each_group(name: str, optimizer: Any, value: Any) -> list[Any]:
+def each_group(name: str, optimizer: Any, value: object) -> list[Any]:
     """Returns a value for each group."""
     n = len(optimizer.param_groups)
     if isinstance(value, (list, tuple)):

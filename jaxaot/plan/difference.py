@@ -239,6 +239,7 @@ def _structure(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
     for name, one, other in (*positional, *(keyword if words[0] == words[1] else ())):
         if one != other:
             shown = [pytree.shown(tree) for tree in (other, one)]
+            shown = shown if shown[0] != shown[1] else [str(other), str(one)]  # they differ in what is no leaf
             text = f"argument `{name}` has the structure {shown[0]} instead of {shown[1]}"
             yield Difference(Kind.STRUCTURE, f"argument `{name}`", text)
 

@@ -36,7 +36,7 @@ class NotTraced(Exception):
         self.error = error
 
 
-def kind_of_call(value: Any) -> Any:
+def kind_of_call(value: object) -> Any:
     """Returns a key of what a call passes: types and shapes, and values of what a program is specialised on."""
     if isinstance(value, (list, tuple)):
         return type(value), *map(kind_of_call, value)
@@ -58,7 +58,7 @@ class Untraced:
         self._n_calls: dict[Any, int] = {}
         self._said: set[Any] = set()
 
-    def holds(self, args: Any, kwargs: Any) -> bool:
+    def holds(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Returns whether a call is of a kind that is not to be traced."""
         if not self._n_calls:
             return False
@@ -71,13 +71,13 @@ class Untraced:
             n //= _AGAIN
         return n != 1
 
-    def note(self, args: Any, kwargs: Any) -> None:
+    def note(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Notes that a call could not be traced."""
         while len(self._n_calls) >= MAX_KINDS:
             self._n_calls.pop(next(iter(self._n_calls)), None)
         self._n_calls.setdefault(self._kind(args, kwargs), 1)
 
-    def drop(self, args: Any, kwargs: Any) -> None:
+    def drop(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Forgets that a call could not be traced, as the function raises eagerly too."""
         if self._n_calls:
             self._n_calls.pop(self._kind(args, kwargs), None)
@@ -106,7 +106,7 @@ class Untraced:
         """Forgets the kinds; what was said is not said again."""
         self._n_calls.clear()
 
-    def _kind(self, args: Any, kwargs: Any) -> Any:
+    def _kind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return kind_of_call(args), kind_of_call(kwargs), state.grad_enabled
 
 

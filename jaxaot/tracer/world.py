@@ -247,11 +247,7 @@ class World:
         self._put.append((functools.partial(follow, roots, path), symbol, functools.partial(put, was)))
 
     def put_recording(self, is_silent: bool) -> None:
-        """Puts what records arithmetic into the global variables that lead to `math` and the like; it is no change.
-
-        Args:
-          is_silent: Whether nothing is printed.
-        """
+        """Puts what records arithmetic, and what prints nothing, into global variables; it is no change."""
         for value in list(self._keep):
             if not isinstance(value, types.FunctionType) or is_librarys(value):
                 continue

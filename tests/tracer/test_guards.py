@@ -445,7 +445,13 @@ WORLD = {
         functools.partial(ja.mul, other=3),
         "`h.act.keywords['other']` is 3 instead of 2",
     ),
-    "dtype": (lambda h: x_of(h).to(h.dtype), "dtype", ja.float32, ja.int32, "`h.dtype` is int32 instead of float32"),
+    "dtype": (
+        lambda h: x_of(h).to(h.dtype),
+        "dtype",
+        ja.float32,
+        ja.int32,
+        "`h.dtype` is ja.int32 instead of ja.float32",
+    ),
     "shape of an array": (
         lambda h: x_of(h) * h.array,
         "array",
