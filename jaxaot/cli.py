@@ -18,6 +18,7 @@ import json
 import os
 import re
 import sys
+import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn

@@ -108,7 +108,7 @@ class device(SingleDeviceSharding):
             placing.__exit__(*error)
 
 
-def _made(type: str, index: int | None, jax_device: jax.Device | None) -> device:
+def _made(type: str, index: int | None, jax_device: Any) -> device:
     made: Any = SingleDeviceSharding.__new__(device)
     if jax_device is not None:
         SingleDeviceSharding.__init__(made, jax_device)
@@ -120,7 +120,7 @@ META = _made("meta", None, None)
 
 
 @functools.cache
-def device_of(jax_device: jax.Device) -> device:
+def device_of(jax_device: Any) -> device:
     """Returns the name of a jax device, always the same object."""
     kind = "cuda" if jax_device.platform in ("gpu", "rocm") else jax_device.platform
     place = jax.devices(jax_device.platform).index(jax_device)

@@ -105,7 +105,7 @@ def _chosen(function: str, parameters: list[tuple[str, bool, bool]], second: Map
     return lines
 
 
-def with_second_names(name: str, fn: Any, compiled: Callable[[str, str, dict[str, Any]], Any]) -> Any:
+def with_second_names(name: str, fn: Callable[..., Any], compiled: Callable[[str, str, dict[str, Any]], Any]) -> Any:
     """Returns a function that is no row with the further names of its parameters; itself if there are none.
 
     Args:
@@ -139,7 +139,7 @@ def with_second_names(name: str, fn: Any, compiled: Callable[[str, str, dict[str
     return made
 
 
-def _annotations(parameters: list[inspect.Parameter], second: Mapping[str, str], returned: Any) -> dict[str, Any]:
+def _annotations(parameters: list[inspect.Parameter], second: Mapping[str, str], returned: object) -> dict[str, Any]:
     found = {p.name: p.annotation for p in parameters if p.annotation is not p.empty}
     found |= {other: found[name] for other, name in second.items() if name in found}
     return found if returned is inspect.Signature.empty else {**found, "return": returned}

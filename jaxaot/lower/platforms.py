@@ -31,14 +31,14 @@ def _of_sharding(sharding: Any) -> str | None:
         return None
 
 
-def _of_leaf(leaf: Any) -> str | None:
+def _of_leaf(leaf: object) -> str | None:
     """Returns the platform on which an array was placed, or a type is; None if that is not said."""
     if isinstance(leaf, jax.Array) and not getattr(leaf, "committed", True):
         return None
     return _of_sharding(leaf) if hasattr(leaf, "device_set") else _of_sharding(getattr(leaf, "sharding", None))
 
 
-def _of_device(device: Any) -> str | None:
+def _of_device(device: object) -> str | None:
     if isinstance(device, str):
         return device.partition(":")[0]
     return getattr(device, "platform", None)
