@@ -128,6 +128,7 @@ PARTITIONS = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_any_compiler_gives_what_eager_gives(compiler):
     assert_equal(run(ja.aot.aot_function(program, COMPILERS[compiler])), run(program))
@@ -594,6 +595,7 @@ def test_a_module_trains_like_pytorch():
     np.testing.assert_allclose(ours.mean.numpy(), theirs.mean.numpy(), rtol=1e-4)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("partition", PARTITIONS)
 def test_a_storage_that_is_freed_in_the_forward(partition):
     """With a Partition the backward reads it when it is filled again; in two plain graphs its content is saved."""

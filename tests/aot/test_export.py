@@ -102,6 +102,7 @@ def close(got, wanted):
 # -- the signature -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_conv_norm_relu_with_gradients():
     model, x = ConvNormRelu(), ja.randn(2, 1, 3, 3)
     graph, s = check_module(model, (x,), 0)

@@ -177,6 +177,7 @@ def variables_of(module):
     return module.init(keys, X)
 
 
+@pytest.mark.slow
 def test_a_linen_module_trains_as_with_linen():
     linen_module = Linen()
     variables = variables_of(linen_module)

@@ -80,6 +80,7 @@ REFUSED: dict[str, str] = {}
 """Programs that need their source, and why."""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", NAMES[::30])
 def test_mutations(name, types_of_64_bits):
     check_program(name)
@@ -125,6 +126,7 @@ def check_random_call(seed: int) -> None:
             check_alike(expected, actual)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", seeds(7, 2))
 def test_random_calls(seed):
     check_random_call(seed)
@@ -202,6 +204,7 @@ def test_second_derivatives_inside_of_the_function():
     np.testing.assert_allclose(x.grad.numpy(), [12, 12])
 
 
+@pytest.mark.slow
 def test_second_derivatives_where_they_were_asked_for():
     w = ja.randn(3, 2, requires_grad=True)
 

@@ -92,6 +92,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("damage")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["zip", *damage.WITH_RIGHT_SUMS])
 def test_harm(folder, kind):
     assert not list(damage.check(folder, kind, range(6)))

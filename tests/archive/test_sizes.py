@@ -61,6 +61,7 @@ def run(fn, w, n):
     return results, list(given), w.grad
 
 
+@pytest.mark.slow
 def test_each_size_does_what_the_function_does(held):
     fn, w, seen = make()
     fn, loaded = ja.compile(fn, dynamic=False), ja.load(held[1])
@@ -127,6 +128,7 @@ def test_what_is_said_of_sizes_is_read():
         ja.export(lambda x: x + 1, x[:4], dynamic_shapes=({0: dim},))
 
 
+@pytest.mark.slow
 def test_sizes_in_steps_of_two_arguments_and_what_is_compiled_exactly(tmp_path):
     rows, columns = ja.Dim("rows", min=3, max=9, step=3), ja.Dim("columns", min=4, max=6)
     fn = lambda *, x: x.repeat(2, 1) if x.shape[1] == 5 else x.cumsum(1)
@@ -182,6 +184,7 @@ print(*(fn(ja.ones(n, 3), ja.ones(n, 2), ja.zeros(3), 2.0)[0].item() for n in (7
 )
 
 
+@pytest.mark.slow
 def test_a_process_without_the_source(held):
     command = [sys.executable, "-c", BARE, str(held[1])]
     found = subprocess.run(command, capture_output=True, text=True, cwd=held[1].parent, timeout=300)

@@ -198,6 +198,7 @@ def in_a_branch(x):
     return ja.cond(x.detach().sum() > 0, lambda: ja.autograd.grad((x * x).sqrt().sum(), x)[0], lambda: x * 1)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("fn", [recorded, looped, in_a_loop, in_a_branch], ids=lambda fn: fn.__name__)
 def test_derivatives_of_derivatives_loops_and_branches(fn):
     x = ja.tensor([0.0, 2.0], requires_grad=True)

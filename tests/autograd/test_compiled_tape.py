@@ -152,6 +152,7 @@ PROGRAMS = [tensor_hook, hook_that_writes_a_tensor, hook_that_draws, retained, f
             checkpointed, views_and_writes, written_since, several_roots]  # fmt: skip
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("program", one_in(2, PROGRAMS))
 def test_steps_compile_once(program):
     compiler = ja.autograd.TapeCompiler()

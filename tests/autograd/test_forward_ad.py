@@ -391,6 +391,7 @@ TRANSFORMED = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", TRANSFORMED)
 def test_a_transformed_function_reaches_no_dual_tensor_that_it_was_not_passed(name):
     fw, run = ja.autograd.forward_ad, TRANSFORMED[name]

@@ -90,6 +90,7 @@ def used_often(x, a, b):
     return sum((h * k).sin().sum() for k in range(1, 5)) + (h @ b).sum()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("fn", some([layers, residual, viewed, written, shared, several, used_often], 4))
 def test_gradients_are_those_of_the_links(fn, ran):
     apart = gradients(fn, fuse=False)

@@ -24,6 +24,7 @@ def wrong(x):
     return x.detach() * x
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("check", [ja.autograd.gradcheck, ja.autograd.gradgradcheck])
 @pytest.mark.parametrize("fast_mode", some([True, False], 1))
 def test_what_is_right_passes(check, fast_mode):
@@ -123,6 +124,7 @@ def check_row(spec, check):
 CHECKS = {"first": ja.autograd.gradcheck, "second": ja.autograd.gradgradcheck}
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("order", CHECKS)
 @pytest.mark.parametrize("name", one_in(4, sorted(ROWS.keys() - UNDECIDED.keys())[::24]))
 def test_a_sample_of_the_table(name, order):

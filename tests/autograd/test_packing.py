@@ -33,6 +33,7 @@ LOSSES = {
 }
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", LOSSES)
 def test_what_a_pair_loses_and_saves(name):
     pair, loss, share = LOSSES[name]
@@ -46,6 +47,7 @@ def test_what_a_pair_loses_and_saves(name):
 PAIRS = [graph.quantize_float8(), graph.quantize_float8(ja.float8_e5m2), graph.quantize_int8()]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("pair", some(PAIRS, 1))
 def test_nothing_becomes_nan_or_infinite_that_was_not(pair):
     extremes = np.float32([3e38, -3e38, 1e-38, 0.0] * 32).reshape(2, 64)

@@ -90,6 +90,7 @@ WRITTEN = {
 }
 
 
+@pytest.mark.few(28)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", READ)
 def test_reading_by(name, way):
@@ -97,6 +98,7 @@ def test_reading_by(name, way):
     assert run(way, fn, np.arange(6.0, dtype=np.float32).reshape(2, 3)) == expected
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", WRITTEN)
 def test_writing_by(name, way):

@@ -18,6 +18,7 @@ SLOW = [pytest.param(*join, marks=pytest.mark.slow) for join in (("stack", 0), (
 JOINS = [("stack", 1), ("cat", -1), *SLOW]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name, dim", JOINS)
 def test_many_are_joined_as_few_are(name, dim):
     join, by_numpy = getattr(ja, name), {"stack": np.stack, "cat": np.concatenate}[name]
@@ -39,6 +40,7 @@ def test_many_are_joined_as_few_are(name, dim):
         np.testing.assert_array_equal(gradient.numpy(), part.numpy())
 
 
+@pytest.mark.slow
 def test_gradients_of_gradients_of_many():
     tensors = pieces(N, (2,), requires_grad=True)
     loss = (ja.stack([x * x for x in tensors]) ** 2).sum()

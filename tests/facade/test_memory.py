@@ -99,6 +99,7 @@ STRIDES = {
 }  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("way", WAYS)
 @each("name", STRIDES)
 def test_strides_of(name, way):

@@ -42,6 +42,7 @@ FIRST = [convolutions, quantized, scanned, of_nnx]
 IN_ORDER = [*FIRST, *(make for make in MODELS if make not in FIRST)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("make", some(IN_ORDER, len(FIRST)), ids=lambda make: make.__name__)
 def test_values_are_those_of_the_model(make):
     ja.manual_seed(0)
@@ -158,6 +159,7 @@ def ways_to_change(model):
     return [value for name, value in locals().items() if name not in ("model", "first", "held")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_in", [3, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_changed_parameter_is_noticed(one_in):
     ja.manual_seed(1)
@@ -183,6 +185,7 @@ def test_a_changed_parameter_is_refused():
         frozen(ja.randn(9, 12))
 
 
+@pytest.mark.slow
 def test_a_changed_statistic_is_folded_anew():
     ja.manual_seed(0)
     model, args = convolutions()
@@ -275,6 +278,7 @@ def test_autocast_is_folded():
     assert frozen.cache_info().misses == 2
 
 
+@pytest.mark.slow
 def test_halves_are_kept_as_float32_on_cpu(capsys):
     ja.manual_seed(0)
     model, (x,) = mlp()
@@ -294,6 +298,7 @@ def test_what_takes_more_bytes_is_left_to_the_program():
     assert ja.freeze(model, *args).packed_bytes <= 1.05 * sum(p.nbytes for p in model.parameters())
 
 
+@pytest.mark.slow
 def test_programs_share_what_they_pack():
     model, (x,) = attention()
     frozen = ja.freeze(model, x)

@@ -39,6 +39,7 @@ def packed_types(parts):
     return [(aval.shape, aval.dtype.name) for aval in parts.pack.out_avals]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", seeds(2000, 3))
 def test_random_graphs_in_two(seed):
     rng, args = random.Random(seed), graphs.inputs(seed)
@@ -96,6 +97,7 @@ def random_network(rng):
     return run, [jnp.asarray(np.random.default_rng(rng.randrange(99)).normal(size=(3, n)), "float32"), *weights]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", seeds(1000, 3))
 def test_random_networks_in_two(seed):
     rng = random.Random(seed)

@@ -112,6 +112,7 @@ def in_parts(eqn, split, values, n):
     return [jnp.concatenate(results, split.result) for results in zip(*parts, strict=True)]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", some(CASES, 5))
 def test_parts_are_the_whole(name):
     fn, shapes, least = CASES[name]

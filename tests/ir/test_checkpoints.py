@@ -20,6 +20,7 @@ def inner(x):
     return jnp.sin(jax.nn.relu(x @ x.T)).sum()
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("differentiated", [True, False])
 @pytest.mark.parametrize(
     "checkpointed",

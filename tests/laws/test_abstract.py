@@ -49,6 +49,7 @@ def seen(name: str, device: str) -> list[Any]:
         return [inputs, observed, later]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", one_in(12, MUTATIONS))
 def test_programs_of_mutations(name):
     with jax.enable_x64(True):

@@ -30,6 +30,7 @@ def check(seed, n_steps):
     return differences(closed, args, Executable(closed)(*args), evaluate(closed, args))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", CHUNKS)
 def test_executables_of_random_graphs(start):
     n_steps = 4 if start < N_QUICK else 8
@@ -146,6 +147,7 @@ def compensated(rows):
     return total
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("compiler", some([ja.jit, ja.compile], 1))
 def test_compensated_sums_work_with_exact_rounding(compiler):
     rows = jnp.asarray([[1e8], *[[1.0]] * 64, [-1e8]])

@@ -107,6 +107,7 @@ def check(seed):
     return True
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(40, 0))
 def test_random_programs(seed):
     check(seed)

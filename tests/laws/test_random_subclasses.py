@@ -220,6 +220,7 @@ def hook(made, results, hooked):
             hooked.remove(i)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", one_in(2, seeds(300, 8)))
 def test_a_program_does_what_it_does_on_plain_tensors(seed, tmp_path):
     way = WAYS[seed % len(WAYS)]

@@ -172,6 +172,7 @@ def check(source, wrap):
     return fn
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", seeds(3000, 3))
 def test_compiled_is_eager(seed):
     check(grow(seed, asks=False), ja.compile)
@@ -194,6 +195,7 @@ def test_guards_are_sound(seed):
         check(grow(seed, asks=False), ja.compile)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(1000, 1))
 def test_segments_are_eager(seed):
     with warnings.catch_warnings():
@@ -254,6 +256,7 @@ def grow_reads(seed):
     return READ_HEAD.format(body="\n        ".join(lines), pokes="\n        ".join(pokes))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("wrap", [lambda fn: fn, jax.jit], ids=["eager", "jit"])
 @pytest.mark.parametrize("seed", seeds(1000, 1))
 def test_a_rematerialized_function_is_the_function(seed, wrap):

@@ -105,6 +105,7 @@ def test_what_is_made_anew_in_a_loop_is_compiled_once():
     assert len(calls) == 5
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n_rows", some([2048, 8], 1), ids=["shards", "one program"])
 def test_what_was_compiled_goes_with_the_function(n_rows):
     def make(scale):
@@ -259,6 +260,7 @@ def test_the_text_of_a_function_whose_own_fails():
     assert jitted(large) == jitted.lower(large).compile()(large) == 200_000
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", ["self", "cls", "fn", "args", "kwargs", "class", "a b", "ﬁ", "fi"])
 def test_any_name_of_an_argument(name):
     given, tensors = {name: X, "other": X}, {name: ja.ones(3), "other": ja.ones(3)}

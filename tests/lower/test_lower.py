@@ -18,6 +18,7 @@ def graph_of(fn, *args):
     return inline(jax.make_jaxpr(fn)(*args))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("backend", ["xla", "interpret"])
 @pytest.mark.parametrize("seed", range(3))
 def test_backends_agree_with_the_function(backend, seed):

@@ -38,6 +38,7 @@ def softmax_of_gram(x):
 # models
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_dropout", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_gpt_trains_at_any_batch_and_length(with_dropout):
     params, key = models.GPT.params(), jax.random.key(0) if with_dropout else None
@@ -51,6 +52,7 @@ def test_a_gpt_trains_at_any_batch_and_length(with_dropout):
     assert step.n_programs == 1
 
 
+@pytest.mark.slow
 def test_a_cnn_has_the_statistics_of_the_exact_batch():
     params, running = models.cnn_params(), (jnp.zeros(8), jnp.ones(8))
     step = ja.jit(models.cnn_step, dynamic={"images": 0, "labels": 0}, compiler_options=QUICK)
@@ -95,6 +97,7 @@ def test_a_cache_of_any_capacity_is_read_and_one_that_grows():
     assert step.n_programs == grow.n_programs == 1
 
 
+@pytest.mark.slow
 def test_two_hundred_steps_of_random_lengths_take_few_programs():
     step = ja.jit(softmax_of_gram, dynamic={"x": 0})
     lengths = np.random.default_rng(1).integers(1, 25, 200)
@@ -109,6 +112,7 @@ def test_two_hundred_steps_of_random_lengths_take_few_programs():
 # sizes at borders
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 12])
 def test_sizes_at_borders(n):
     table = X[:12]
@@ -377,6 +381,7 @@ def test_objects_of_nnx_are_written_by_one_program(dynamic):
     assert step.n_programs == 0
 
 
+@pytest.mark.slow
 def test_models_that_halve_sizes_share_programs():
     def net(x):
         y = lax.reduce_window(x, -jnp.inf, lax.max, (2, 1), (2, 1), "VALID")

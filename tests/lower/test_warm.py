@@ -86,6 +86,7 @@ def outcomes(report):
     return [event.outcome for event in report]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("machine, how, n", WAYS)
 def test_each_way_is_found_again(folder, machine, how, n):
     first, report = run(make_step(), X, W, machine=machine, cache_dir=folder)
@@ -173,6 +174,7 @@ def make_loss(factor=1.0):
     return loss
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("machine", some([{"cached_bytes": 1 << 30}, *(machine for machine, _, _ in WAYS)], 1))
 def test_a_hit_makes_no_joint_graph_and_cuts_nothing(folder, monkeypatch, machine):
     cached = {"cache_dir": folder}
@@ -269,6 +271,7 @@ def test_hooks_count_by_the_hash_that_users_give_them(folder):
     assert outcome(4.0, "four times").reason.endswith("differs in: hooks")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("change", some(["plan", "graphs", "in_roles", "tape"], 1))
 def test_cuts_that_say_something_else_only_compile(folder, change):
     first, _, _ = loss_and_gradient(make_loss(), settings={"cache_dir": folder})
@@ -438,6 +441,7 @@ def test_damaged_entries_are_none(folder):
     assert outcomes(run(make_step(), X, W, cache_dir=folder)[1]) == ["hit"]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("change", ["format", "key", "how", "blob", "types", "missing"])
 def test_entries_that_say_something_else_only_compile(folder, change):
     run(make_step(), X, W, cache_dir=folder)
@@ -598,6 +602,7 @@ def test_processes_on_an_empty_directory(tmp_path, n_at_once):
     assert any((tmp_path / "warm" / "executables").iterdir()), "JAX keeps what XLA compiled"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", seeds(500, 4))
 def test_random_graphs_are_found_again(seed, folder):
     args, fn = graphs.inputs(seed), graphs.program(seed, 6)

@@ -94,6 +94,7 @@ def test_training_steps_equal_those_of_nnx_jit(transform):
     assert run.cache_info() == (4, 1, 1)
 
 
+@pytest.mark.slow
 def test_a_training_step_on_a_model_in_a_closure():
     model, other = Block(nnx.Rngs(0)), Block(nnx.Rngs(0))
     optimizer, other_optimizer = (nnx.Optimizer(m, optax.adam(1e-2), wrt=nnx.Param) for m in (model, other))
@@ -576,6 +577,7 @@ def test_written_arrays_are_donated_where_nobody_holds_them():
     assert model.kernel.get_raw_value().unsafe_buffer_pointer() == pointer
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "take",
     some(
@@ -701,6 +703,7 @@ def test_modules_as_results():
     made.kernel[...] += 1
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "body",
     [
@@ -726,6 +729,7 @@ def test_transformations_of_nnx_inside(body):
     assert ours.cache_info() == (1, 1, 1)
 
 
+@pytest.mark.slow
 def test_a_loop_over_layers_with_statistics():
     def body(model, x):
         return nnx.remat(lambda m, x: m(x))(model, x).sum()

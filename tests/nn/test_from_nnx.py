@@ -97,6 +97,7 @@ def arrays(model):
     return [np.asarray(jax.random.key_data(x) if is_key(x) else x) for x in found]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("cls", "compiled"), TRAINED)
 def test_training_gives_the_numbers_of_nnx(cls, compiled):
     x, y = batch(CASES[cls])
@@ -112,6 +113,7 @@ def test_training_gives_the_numbers_of_nnx(cls, compiled):
         assert step.cache_info().misses == 1
 
 
+@pytest.mark.slow
 def test_a_run_is_saved_and_resumed():
     x, y = (ja.from_numpy(a) for a in batch(CASES[Dense]))
     net = ja.nn.from_nnx(Dense(nnx.Rngs(0)))

@@ -152,6 +152,7 @@ def test_a_bad_call():
         fn("a", "b", "c", "d")
 
 
+@pytest.mark.slow
 def test_a_compiled_stage_takes_what_the_call_takes():
     model, optimizer = made()
     x, y = data()
@@ -171,6 +172,7 @@ def test_a_compiled_stage_takes_what_the_call_takes():
     np.testing.assert_allclose(of_state.lower(state, x).compile()(state, x), linear(x), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_stages_are_of_the_graph_of_a_call():
     model, optimizer = made()
     x, y = data()

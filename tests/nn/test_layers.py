@@ -97,6 +97,7 @@ def fixed(layer):
 # -- without PyTorch ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("case", one_in(3, COMPILED))
 def test_a_compiled_layer_computes_what_the_eager_one_does(case):
     layer = fixed(case.make(ja.nn))
@@ -107,6 +108,7 @@ def test_a_compiled_layer_computes_what_the_eager_one_does(case):
     assert compiled[0].cache_info().misses == 1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("case", one_in(10, ALL))
 def test_a_layer_is_saved_loaded_copied_and_pickled(case):
     layer = fixed(case.make(ja.nn)).eval()

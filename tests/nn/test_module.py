@@ -345,6 +345,7 @@ def test_a_compiled_module_writes_buffers_and_guards_what_it_reads():
     assert step.cache_info().misses == 4 and net.count.item() == 3
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "change",
     [
@@ -458,6 +459,7 @@ class Residual(nn.Module):
         return x
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(60, 2))
 def test_random_modules_train_compiled_as_eagerly(seed):
     rng = np.random.default_rng(seed)

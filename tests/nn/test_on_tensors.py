@@ -32,6 +32,7 @@ def gradients(model):
     return {path: p.grad for path, p in nnx.to_flat_state(nnx.state(model, nnx.Param))}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("cls", "compiled"), TRAINED)
 def test_training_gives_the_numbers_of_nnx(cls, compiled):
     x, y = batch(CASES[cls])
@@ -100,6 +101,7 @@ def test_tied_weights_get_one_gradient():
     np.testing.assert_allclose(model.outer.kernel.grad.numpy(), jax.grad(loss)(kernel), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_what_nnx_writes_and_reads_is_what_the_optimizer_does():
     x, y = batch(CASES[Images])
     model = Images(nnx.Rngs(0))

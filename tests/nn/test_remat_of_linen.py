@@ -30,6 +30,7 @@ def gradients(module, *args, **kwargs):
     return [np.asarray(leaf) for leaf in leaves]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "kwargs",
     [

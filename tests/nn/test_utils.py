@@ -94,6 +94,7 @@ def test_parametrized_layers_are_those_of_pytorch(case):
         np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("case", ["weight-norm", "spectral-norm"])
 def test_a_parametrized_layer_is_compiled_copied_and_made_plain(case):
     ja.manual_seed(0)

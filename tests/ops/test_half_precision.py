@@ -47,6 +47,7 @@ ENDS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", ENDS)
 def test_near_the_ends_of_the_range(name):
     fn, right = ENDS[name]
@@ -67,6 +68,7 @@ PRODUCTS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", some([ja.float16, ja.bfloat16], 1))
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_a_gradient_of_a_product_is_multiplied_after_its_sum(name, dtype):
@@ -154,6 +156,7 @@ EDGES = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", EDGES)
 def test_gradients_at_the_edges(name):
     fn, values, right = EDGES[name]

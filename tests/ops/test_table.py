@@ -154,6 +154,7 @@ DRAWS = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("name", "dynamic", "static", "mean", "variance"), DRAWS, ids=[draw[0] for draw in DRAWS])
 def test_moments_of_draws(name, dynamic, static, mean, variance):
     dynamic = [jax.device_put(value) if isinstance(value, np.ndarray) else value for value in dynamic]
@@ -163,6 +164,7 @@ def test_moments_of_draws(name, dynamic, static, mean, variance):
     assert abs(float(drawn.var()) - variance) < 0.15 * variance + 0.02
 
 
+@pytest.mark.slow
 def test_draws_of_integers():
     drawn = evaluate("randint", [], [3, 7, (N,), None, None], KEY)
     assert drawn.dtype == default_int() and set(np.unique(drawn)) == {3, 4, 5, 6}

@@ -122,6 +122,7 @@ def test_states_of_pytorch_are_loaded(case):
     assert_close(case, [[p.detach().numpy() for p in params]], [[p.detach().numpy() for p in old]])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("case", one_in(2, CASES))
 def test_a_compiled_step_is_one_program_whatever_step_and_learning_rate_are(case):
     found, _, call = run(ja, case, compiled=True)
@@ -170,6 +171,7 @@ def rosenbrock(library, x):
     return (1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2 + (x[2:] ** 2).sum()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", [{}, {"line_search_fn": "strong_wolfe"}, {"history_size": 3, "max_iter": 7}])
 def test_lbfgs_finds_a_minimum(options):
     x = ja.tensor([-0.5, 0.5, 0.3]).requires_grad_()
@@ -275,6 +277,7 @@ def test_bad_uses_say_what_to_write(make, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_step_of_a_model_is_one_program():
     ja.manual_seed(0)
     model = ja.nn.Sequential(ja.nn.Linear(3, 4), ja.nn.BatchNorm1d(4))

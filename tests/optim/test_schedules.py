@@ -85,6 +85,7 @@ def test_a_schedule_is_resumed(case):
         assert [g["lr"] for g in optimizer.param_groups] == [g["lr"] for g in other_optimizer.param_groups]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "case", ["step", "linear", "exponential", "cosine", "warm-restarts", "multi-step", "sequential"]
 )
@@ -108,6 +109,7 @@ def test_a_schedule_runs_inside_a_compiled_function(case):
     np.testing.assert_allclose(found, expected[:10], rtol=1e-4)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("case", ["one-cycle", "cyclic", "sequential"])
 def test_schedules_of_momentums_and_in_others_have_a_program_for_each_branch(case):
     found = []

@@ -127,6 +127,7 @@ def argument(kind):
     return pair(3, 4, requires_grad=kind == "grad")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_compiled_is_eager(name):
     fn, *kinds = SCENARIOS[name]
@@ -313,6 +314,7 @@ def test_an_op_without_a_rule_does_nothing():
 # -- sizes that change -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_sizes_of_subclasses_that_change_share_a_program(nans):
     weight = ja.tensor(rows(3, 3), requires_grad=True)
 

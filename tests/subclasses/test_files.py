@@ -29,6 +29,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", CASES)
 def test_an_exported_function_takes_and_returns_wrappers(name, tmp_path):
     fn, make = CASES[name]
@@ -77,6 +78,7 @@ def test_a_class_that_a_process_does_not_have(tmp_path):
         SUBCLASSES.add(Scaled)
 
 
+@pytest.mark.slow
 def test_a_saved_state(tmp_path):
     layer = ja.nn.Linear(8, 8)
     layer.weight = ja.nn.Parameter(SemiStructuredSparse.prune(ja.randn(8, 8)))

@@ -52,6 +52,7 @@ def test_maps_of_wrappers(fn, dim):
         same(found.b, ja.func.vmap(fn, in_dims=dim)(b))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("make", some([Int8Weight.quantize, SemiStructuredSparse.prune, Float8Tensor.quantize], 2))
 def test_what_multiplies_by_a_packed_weight_is_differentiated_and_mapped(make):
     x, w = values(4, 8), make(values(2, 8, seed=1))
@@ -87,6 +88,7 @@ def refusals():
     yield lambda: each(quantized), ShapeMismatchError, "Take rows of `w.dequantize()`"
 
 
+@pytest.mark.slow
 def test_what_has_no_derivative_or_no_dim_is_refused():
     for run, error, words in refusals():
         with pytest.raises(error) as caught:

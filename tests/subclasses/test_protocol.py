@@ -84,6 +84,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_an_op_is_carried_out_on_both_and_so_is_its_gradient(name):
     x = pair(3, 4, requires_grad=True)

@@ -29,6 +29,7 @@ def error(found, expected):
 # -- float8 ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_float8_holds_values_within_its_precision():
     x = ja.randn(64, 32) * 300
     x8 = Float8Tensor.quantize(x)
@@ -47,6 +48,7 @@ def test_float8_holds_values_within_its_precision():
             bad()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("run", some([ja.compile, lambda fn: fn], 1), ids=["compiled", "eager"])
 def test_a_float8_product_and_its_gradients(run):
     x, w, b = (ja.randn(*size, requires_grad=True) for size in ((4, 6, 32), (8, 32), (8,)))
@@ -83,6 +85,7 @@ def test_delayed_scaling_uses_the_calls_before():
     assert history.values.tolist() == [1.0, 1.0]
 
 
+@pytest.mark.slow
 def test_a_float8_layer_writes_its_history_when_compiled():
     layer = Float8Linear(16, 8, scaling="delayed", history=3)
     fn, x = ja.compile(lambda layer, x: layer(x)), ja.randn(4, 16)
@@ -179,6 +182,7 @@ def test_what_is_no_float_tensor_is_refused():
     assert Float8Tensor.quantize(matrix, scale=2.0).float8_data.tolist() == [[2.0] * 8] * 2
 
 
+@pytest.mark.slow
 def test_flax_layers_multiply_in_float8():
     nnx = pytest.importorskip("flax.nnx")
     layers = [nnx.Linear(16, 8, rngs=nnx.Rngs(0), **options) for options in ({}, {"dot_general": float8_dot_general})]
@@ -253,6 +257,7 @@ def test_two_of_four_are_kept_in_nine_sixteenths_of_the_memory():
         SemiStructuredSparse.prune(ja.ones(4, 6))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("run", some([ja.compile, lambda fn: fn], 1), ids=["compiled", "eager"])
 def test_sparse_products_and_their_gradients(run):
     w, x = ja.randn(8, 16), ja.randn(3, 16, requires_grad=True)

@@ -321,6 +321,7 @@ def test_a_whole_training_step():
     assert compiled.cache_info() == (3, 1, 1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("policy", some(["min_cut", "save_nothing", "save_all", "save_matmuls"], 2))
 def test_policies_agree_on_gradients(policy):
     def fn(x, w):
@@ -399,6 +400,7 @@ def test_decorated_method():
     assert [first.bump(2.0).item(), first.bump(2.0).item(), second.bump(1.0).item()] == [2, 4, 1]
 
 
+@pytest.mark.slow
 def test_functionalize_composes_with_jax():
     import jax
     import jax.numpy as jnp

@@ -75,6 +75,7 @@ def test_a_functionalized_program_composes_with(name):
     assert_close(transform(ja.functionalize(program)), transform(formula))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", some(TRANSFORMATIONS, 3))
 def test_a_compiled_program_composes_with(name):
     transform = TRANSFORMATIONS[name]
@@ -285,6 +286,7 @@ UNRECORDED = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("fn", UNRECORDED, ids=lambda fn: fn.__name__)
 def test_what_the_tape_could_not_record_has_its_values_and_gradients(fn):
     formula, x = UNRECORDED[fn], jnp.arange(1.0, 7.0)

@@ -128,6 +128,7 @@ OF_STORAGES = ("offset", "storage", "order of the storage")
 """What a function sees that asks where in its storage a tensor lies."""
 
 
+@pytest.mark.few(14)
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_an_argument_that_differs(name):
     first, second, reason = ARGUMENTS[name]
@@ -213,6 +214,7 @@ SHARING = {
 }
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize("first", SHARING)
 @pytest.mark.parametrize("second", SHARING)
 def test_which_arguments_share_memory(first, second):
@@ -517,6 +519,7 @@ def x_of(h):
     return h.x
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("name", WORLD)
 def test_what_the_function_reads_of_the_python_world(name):
     body, attribute, first, second, reason = WORLD[name]
@@ -659,6 +662,7 @@ def random_call(rng: random.Random, world: Holder):
     return x, y, rng.choice((1, 2, 2.0, "a", None))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(12, 2))
 def test_the_first_program_fits_the_second_call_or_there_is_a_difference(seed):
     rng = random.Random(seed)
@@ -838,6 +842,7 @@ NORMALIZED = [("ﬁ", "fi"), ("ª", "a"), ("𝐱", "x"), ("e\u0301", "\u00e9"), 
 """Names, and others that Python reads in their place where they stand in code, or that look like them."""
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("name, other", NORMALIZED)
 @pytest.mark.parametrize("has_other", [False, True])
 def test_names_of_attributes_are_those_of_the_object(name, other, has_other):
@@ -951,6 +956,7 @@ class Held:
     fn: Any = dataclasses.field(metadata={"static": True})
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("where", ["graph", "graph of the closure", "static field", "partial"])
 def test_code_that_an_argument_holds_may_read_something_else(where, monkeypatch):
     graph, state = nnx.split(ByFactor())

@@ -85,6 +85,7 @@ def outcome(program, run, needs_grad):
     return values
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("needs_grad", some([True, False], 1))
 @pytest.mark.parametrize("program", some(PROGRAMS, 3), ids=lambda p: p.__name__)
 def test_compiled_is_eager(program, needs_grad):
@@ -93,6 +94,7 @@ def test_compiled_is_eager(program, needs_grad):
         np.testing.assert_allclose(b, np.broadcast_to(a, b.shape) if a.shape == (1,) else a, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     "program",
     [

@@ -96,6 +96,7 @@ def ring(s):
     return fn
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("segments", some([True, False], 1))
 @pytest.mark.parametrize(
     "body", [rows_written, columns_written, numbers_written, slices_written, rows_added_to, rows_read, ring]

@@ -39,6 +39,7 @@ def test_views_and_columns_of_a_part():
     assert compiled.cache_info().misses == 1
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     "fn",
     [

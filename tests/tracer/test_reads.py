@@ -284,6 +284,7 @@ def _function():
 KEYS = [_function, Bag, None, b"a", Bag(), range(3), np.int64(3), frozenset({1}), 1.5, (1, None), fractions.Fraction(1)]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: type(key).__name__)
 def test_keys_of_a_dict(key):
     items = {"a": 1, key: 2}
@@ -337,6 +338,7 @@ VALUES = {
 }
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("name", VALUES)
 def test_values_of_the_standard_library(name):
     first, second, read = VALUES[name]
@@ -382,6 +384,7 @@ def test_a_weak_reference():
     follows(lambda x: x * reference().k, lambda: setattr(target, "k", 3))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("kind", [list, dict, collections.OrderedDict, collections.UserDict])
 @pytest.mark.parametrize("is_argument", [False, True])
 def test_attributes_of_a_subclass_of_a_container(kind, is_argument):

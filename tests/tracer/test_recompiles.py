@@ -51,6 +51,7 @@ def test_a_shape_that_keeps_changing_is_named_once():
     assert "8 of them because of argument `x`" in words[0] and "leave `dynamic=False` out" in words[0]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("arguments", "about", "advice"),
     [

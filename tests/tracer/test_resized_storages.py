@@ -158,6 +158,7 @@ def test_what_is_made_like_a_tensor_reads_none_of_its_values():
 # -- gathered layers ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_layers_that_are_calls_of_their_own_are_gathered_one_at_a_time():
     """Gathering, use and freeing, in the forward and in the backward: one layer's full weight lives at any time."""
     n, n_shards, n_layers = 64, 4, 3

@@ -381,6 +381,7 @@ def test_errors_of_hooks_are_those_of_eager_hooks():
 # -- with everything else ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_inside_a_compiled_function_they_concern_what_is_computed_there():
     """The innermost pair counts, before one around the call; what cannot be traced runs between the graphs."""
     weights = [weight() for _ in range(5)]

@@ -79,6 +79,7 @@ def test_without_segments_it_stays_an_error():
         ja.compile(lambda x: x if x.sum() > 0 else -x)(ja.ones(2))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     "ask",
     [
@@ -320,6 +321,7 @@ def test_a_training_step_that_looks_at_its_loss():
 # -- random numbers ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_random_draws_are_those_of_eager():
     @compiled
     def fn(x):

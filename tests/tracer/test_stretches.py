@@ -305,6 +305,7 @@ def test_writes_in_place_move_histories_as_eagerly():
         assert np.allclose(y.detach(), z.detach()) and np.allclose(w.grad, v.grad)
 
 
+@pytest.mark.slow
 def test_a_whole_training_step_with_hooks_counters_and_random_numbers():
     class Model:
         def __init__(self):
@@ -542,6 +543,7 @@ CASES = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", CASES)
 def test_what_does_not_wait_is_right_as_well(name):
     body = CASES[name]
@@ -673,6 +675,7 @@ def test_a_compiled_function_of_another_thread_gets_values():
     assert found[0].tolist() == [7, 7] and x.tolist() == [7, 7]
 
 
+@pytest.mark.slow
 def test_a_backward_inside_is_part_of_the_programs():
     @ja.compiler.disable
     def log(loss):

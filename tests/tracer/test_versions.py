@@ -39,6 +39,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("write", one_in(2, WRITES))
 def test_a_write_to_what_is_saved_is_refused(program, write):

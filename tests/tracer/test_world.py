@@ -513,6 +513,7 @@ def made_inside(x):
     return ja.rand(2, generator=generator) + ja.rand(2, generator=generator.manual_seed(3)) + x * ja.rand(2)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("fn", [seeded, saved_and_put_back, forked, drawn_before_and_after, made_inside])
 def test_generators_that_are_set_inside(fn):
     results = []

@@ -112,6 +112,7 @@ def check_same(got, wanted):
         np.testing.assert_allclose(0 if a is None else a, 0 if b is None else b, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("block", [*PROGRAMS, that_depends_on_values])
 def test_eagerly_nothing_changes(block):
     wanted = outcome(block, lambda fn, h: fn(h))

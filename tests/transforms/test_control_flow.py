@@ -250,6 +250,7 @@ def test_scan_carries_tensors():
     assert sizes[0] == sizes[1]
 
 
+@pytest.mark.slow
 def test_a_cache_is_filled_in_a_scan():
     """The keys and values of a decoder: written at the place that the carry counts."""
 
@@ -516,6 +517,7 @@ def complex_loop(xs, w, buffer):
     return c, ys, (ys.sum() + (c * c.conj()).real.sum() + (b * b.conj()).real.sum())
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("where", some(["after", "within"], 1))
 def test_complex_gradients_are_those_of_the_tape(where):
     def fn(*inputs):
@@ -777,6 +779,7 @@ def test_a_generator_of_ones_own():
         ja.compile(one_branch)(ja.tensor(True), g)
 
 
+@pytest.mark.slow
 def test_a_compiled_function_in_an_eager_loop_draws_as_if_it_were_part_of_it():
     step = ja.compile(lambda h, x: F.dropout(h + x, 0.5))
     loop = lambda xs: ja.scan(lambda h, x: (step(h, x), ja.rand(())), ja.ones(4), xs)

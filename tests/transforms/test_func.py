@@ -105,6 +105,7 @@ AROUND = {  # of x * y * y with respect to y at 3, which x sees
 }
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("is_compiled", [False, True])
 @pytest.mark.parametrize("inner", AROUND)
 @pytest.mark.parametrize("outer", some(["grad", "leaf", "jvp"], 2))
@@ -238,6 +239,7 @@ def results_of_two_kinds(x, w):
     return {"sums": y.sum(0), "one": y[0, 0] * w}, x[1] * 3
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("chunk_size", some([2, 100, 1, 3], 1))
 @pytest.mark.parametrize("argnums", some([0, (1, 0), (0,), -1], 2))
 @pytest.mark.parametrize("is_compiled", some([True, False], 1))
@@ -254,6 +256,7 @@ def test_a_jacobian_by_chunks_of_rows_is_that_of_all_rows(chunk_size, argnums, i
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_jacobian_by_chunks_has_aux_and_may_have_no_rows():
     jacobian, aux = ja.func.jacrev(lambda x: (x * x, x.sum()), has_aux=True, chunk_size=1)(ja.ones(2))
     assert jacobian.tolist() == [[2, 0], [0, 2]] and aux.tolist() == 2

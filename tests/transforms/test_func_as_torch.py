@@ -24,6 +24,7 @@ def run(way, fn):
     return [x.tolist() for x in made] if isinstance(made, tuple) else made.tolist()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_gradients_in_batches_of_a_graph_from_outside(way):
     def jacobian(m):
@@ -324,6 +325,7 @@ WRITES = {
 }
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", WRITES)
 def test_writes_to_arguments_are_seen_outside(name, way):

@@ -204,6 +204,7 @@ def test_wrong_calls_as_torch(name):
     compare(ours, theirs)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", some(["jvp", "vjp", "vhp", "hvp", "jacobian", "hessian"], 3))
 def test_in_a_compiled_function(name):
     fn = CALLS[name][0][-1]

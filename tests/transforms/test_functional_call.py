@@ -261,6 +261,7 @@ def test_nnx_gradients_are_those_of_flax():
     np.testing.assert_allclose(kernel.grad.numpy(), expected[1], rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_nnx_writes_go_to_the_state_or_else_to_the_module():
     nnx, model = network()
     _, params, rest = nnx.split(nnx.clone(model), nnx.Param, ...)
@@ -300,6 +301,7 @@ def test_a_stack_of_nnx_modules():
         np.testing.assert_allclose(means[i].numpy(), model.norm.mean[...], rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", ["ours", pytest.param("torch", marks=pytest.mark.oracle)])
 def test_batch_norms_forget_their_statistics(way):
     m = pytest.importorskip("torch") if way == "torch" else ja

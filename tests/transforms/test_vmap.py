@@ -76,6 +76,7 @@ WRITES = {
 }
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("fn", one_in(2, WRITES), ids=lambda fn: fn.__name__)
 def test_writes_to_arguments_arrive(fn, way):
@@ -124,6 +125,7 @@ def test_a_view_by_expanding(way):
     assert run(way, fn) == [[row, row] for row in ([0, 1, 2], [3, 4, 5], [6, 7, 8])]
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     "fn, expected",
@@ -144,6 +146,7 @@ def test_arguments_as_in_pytorch(fn, expected, way):
     assert run(way, fn) == expected
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_random_numbers_are_refused_or_the_same_or_different(way):
     def rows(m, **options):
@@ -258,6 +261,7 @@ def drawn_from_seed_5(fn, x):
     return fn(x).tolist()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("chunk_size", some([2, 3, None], 1))
 @pytest.mark.parametrize("name", some(WHOLE_DRAWS, 3))
 def test_different_indices_draw_their_parts_of_what_the_whole_draws(name, chunk_size):
@@ -275,6 +279,7 @@ def test_compiled_maps_in_maps_draw_as_eagerly():
     assert drawn_from_seed_5(ja.compile(rows), x) == drawn_from_seed_5(rows, x) == drawn_from_seed_5(ja.rand_like, x)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "draw",
     some(
@@ -313,6 +318,7 @@ FEW = [("different", True, True), ("same", False, True)]
 OTHERS = sorted({*itertools.product(("different", "same"), (False, True), (False, True))} - {*FEW})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("randomness", "is_compiled", "requires_grad"),
     [*FEW, *(pytest.param(*way, marks=pytest.mark.slow) for way in OTHERS)],
@@ -341,6 +347,7 @@ def test_chunks_draw_from_every_generator_what_all_indices_draw(randomness, is_c
         np.testing.assert_allclose(a, b, rtol=1e-5)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("way", ["ours", pytest.param("torch", marks=pytest.mark.oracle)])
 @pytest.mark.parametrize("is_differentiated", [False, True])
 def test_python_has_no_value_of_an_index(is_differentiated, way):

@@ -67,6 +67,7 @@ def views_of(part):
     yield (), (), offset + s + t
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", WAYS)
 @each("name", [name for name in WHOLE if name != "without elements"])
 def test_as_strided_shows_what_it_shows_of_the_whole(name, way):
@@ -91,6 +92,7 @@ def test_what_as_strided_shows_is_a_view_of_the_argument(way):
     assert x.sum().item() == 8
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_gradients_and_writes_go_through_what_has_gaps(way):
     m = library(way)
@@ -119,6 +121,7 @@ def test_a_view_that_strides_do_not_have_is_refused(way):
     assert called(way, m.func.vmap(lambda t: t.reshape(10), in_dims=1), x).shape == (3, 10)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_other_dtypes_of_what_has_gaps(way):
     m = library(way)

@@ -130,6 +130,7 @@ def methods(o, x):
     return o.one.other(o.two.method(o.one.method(x)))
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     "body",
     [

@@ -134,6 +134,7 @@ def test_any_strides_read_what_as_strided_reads(n):
         np.testing.assert_array_equal(window.apply(jnp.asarray(memory), starts), shown(memory, view, offset), f"{seed}")
 
 
+@pytest.mark.slow
 def test_starts_as_operands_are_starts_as_numbers():
     for _, storage, view, offset in cases(40):
         window, starts = find_window(storage, view, offset)
@@ -179,6 +180,7 @@ def test_a_write_through_five_views_is_one_update_of_the_size_of_the_view():
     assert {eqn.primitive.name for eqn in eqns} <= {"dynamic_update_slice", "reshape", "transpose", "squeeze"}
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     ("size", "stride", "offset", "kind"),
     [
