@@ -151,6 +151,16 @@ def _same_random_numbers():
     manual_seed(0)
 
 
+@pytest.fixture
+def interpreted(monkeypatch, request):
+    """Graphs run one equation at a time: for tests of what is read of Python, which need no machine code."""
+    from jaxaot.lower import backends
+    from jaxaot.lower.interpret import Interpreter
+
+    if not request.config.getoption("--optimized"):
+        monkeypatch.setitem(backends._backends, "xla", Interpreter)
+
+
 @pytest.fixture(autouse=True)
 def failed_passes(monkeypatch):
     """What is logged of passes that fail, which in tests none may; a test that has one fail empties the list."""

@@ -79,6 +79,7 @@ def largest_kernel(closed):
     return max(map(len, inside.values()))
 
 
+@pytest.mark.slow
 def test_a_long_row_of_equations_is_compiled_in_pieces():
     def row(x, ws):
         for i, w in enumerate(ws):
@@ -96,6 +97,7 @@ def test_a_long_row_of_equations_is_compiled_in_pieces():
     assert cut_chains(large) is large
 
 
+@pytest.mark.slow
 def test_a_compiled_tape_takes_work_in_proportion():
     def backward(n):
         x = ja.ones(4, requires_grad=True)
@@ -153,6 +155,7 @@ def test_what_is_not_used_is_not_loaded(line, absent):
     assert not [name for name in loaded if name.startswith(absent)]
 
 
+@pytest.mark.slow
 def test_a_name_first_asked_for_inside_a_trace_of_jax():
     code = """
 import jax, jax.numpy as jnp, jaxaot as ja

@@ -89,6 +89,7 @@ def test_known_faults_are_avoided(name, passes):
         assert is_right(ja.compile(f)(*args), right)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", AVOIDED)
 def test_known_faults_are_avoided_in_archives(name):
     f, args, right = parts(name)

@@ -387,6 +387,7 @@ def test_an_error_in_the_function_leaves_what_it_leaves_eagerly():
 # -- partition functions -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_pieces_of_a_partition_compute_the_gradients():
     def fn(x, w):
         return (x @ w).tanh().exp(), x.sum()
@@ -419,6 +420,7 @@ def test_the_joint_graph_is_called_with_lists():
         joint([x, n], [])
 
 
+@pytest.mark.slow
 def test_memory_efficient_fusion_saves_less():
     def fn(x):
         for _ in range(6):

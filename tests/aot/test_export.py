@@ -355,6 +355,7 @@ def test_outputs_of_unknown_types_are_refused(result):
         export_simple(lambda x: (x.sum(), result), (ja.ones(2),), trace_joint=False)
 
 
+@pytest.mark.slow
 def test_branches_and_random_numbers():
     def fn(x):
         return (ja.cond(x.sum() > 3, lambda x: x.cos() + w, lambda x: x.sin(), [x]),)
@@ -426,6 +427,7 @@ def test_an_input_that_requires_grad_is_written():
 # -- losses ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_several_losses_and_other_outputs():
     """PyTorch: "Found an output of the forward that requires gradients, that was not the scalar loss"."""
     w = ja.tensor([1.0, 2.0], requires_grad=True)

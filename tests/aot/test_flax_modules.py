@@ -85,6 +85,7 @@ def test_what_an_nnx_module_consists_of():
     assert [a.shape for a in avals[:6]] == parameters and avals[-1].shape == (5, 4)
 
 
+@pytest.mark.slow
 def test_modes_of_an_nnx_module_are_programs_of_their_own():
     ours = Nnx(nnx.Rngs(0))
     module = ja.aot.aot_module(ours, "xla")
@@ -102,6 +103,7 @@ def test_modes_of_an_nnx_module_are_programs_of_their_own():
     assert_close(module(X).jax(), ours(X))
 
 
+@pytest.mark.slow
 def test_gradients_reach_the_inputs_of_an_nnx_module():
     ours = Nnx(nnx.Rngs(0))
     ours.eval()
@@ -148,6 +150,7 @@ def test_an_nnx_module_inside_another_trace():
     assert_close(module(X).shape, (5, 8))
 
 
+@pytest.mark.slow
 def test_export_of_an_nnx_module():
     class Loss(nnx.Module):
         def __init__(self, rngs):

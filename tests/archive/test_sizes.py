@@ -88,6 +88,7 @@ def test_views_of_a_whole_storage_have_sizes_too(tmp_path):
         assert loaded(x.view(n, 3)).tolist() == (x.view(n, 3) * 2).tolist()
 
 
+@pytest.mark.slow
 def test_other_sizes_are_errors(held):
     loaded = ja.load(held[1])
     for n in (6, 11):
@@ -167,6 +168,7 @@ def test_layouts_and_gradients_of_examples_are_kept(tmp_path):
     assert stride == (1, 5) and more.sum().item() == 30 and doubled.stride() == (1, 5)
 
 
+@pytest.mark.slow
 def test_weights_apart(tmp_path):
     model, n = ja.nn.Linear(3, 2), ja.Dim("n", max=4)
     ja.export(model, ja.ones(2, 3), dynamic_shapes=({0: n},)).save(tmp_path / "f.jaxaot", weights=False)

@@ -67,6 +67,7 @@ def test_two_loads_share_nothing(tmp_path):
     assert [one().item(), one().item(), other().item(), count.item()] == [1, 2, 1, 0]
 
 
+@pytest.mark.slow
 def test_dropout_draws_as_the_function_does():
     fn = lambda x: ja.nn.functional.dropout(x, 0.5)
     loaded, compiled = archived(fn, ja.ones(100)), ja.compile(fn)
@@ -152,6 +153,7 @@ def test_bfloat16_and_ints():
     same(archived(fn)(), fn())
 
 
+@pytest.mark.slow
 def test_a_flax_module_without_flax():
     nnx = pytest.importorskip("flax.nnx")
 

@@ -83,6 +83,7 @@ def test_a_step_whose_gradients_come_and_go_is_refused():
     same(w.grad, held.grad)
 
 
+@pytest.mark.slow
 def test_decoding_writes_the_cache_in_place():
     project = ja.randn(4, 4)
 

@@ -241,6 +241,7 @@ def test_the_backward_follows_what_the_forward_did(x, w, is_compiled):
     np.testing.assert_array_equal(gradients(w, plain, backward_under), full)
 
 
+@pytest.mark.slow
 def test_second_derivatives_follow_what_the_forward_did(x, w):
     def orders(forward, backward):
         with forward:
@@ -331,6 +332,7 @@ def test_a_compiled_function_in_a_compiled_one_takes_its_mode(x, w):
     assert dtypes(*outer(x), inner(x)) == ["bfloat16", "bfloat16", "float32"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_compiled", [False, True])
 def test_branches_loops_and_checkpoints(x, w, is_compiled):
     def f(x):

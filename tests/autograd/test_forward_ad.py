@@ -314,6 +314,7 @@ def test_what_ends_with_the_level_and_what_is_shared():
         assert decorated().tangent is not None
 
 
+@pytest.mark.slow
 def test_random_numbers_are_drawn_once():
     fw, dropout = ja.autograd.forward_ad, ja.nn.functional.dropout
     with fw.dual_level():
@@ -363,6 +364,7 @@ def test_transformed_functions_of_duals():
     np.testing.assert_allclose(rows.tangent.numpy(), (x.cos() * t).numpy(), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_under_autocast_and_in_a_checkpoint():
     fw = ja.autograd.forward_ad
     a, t = ja.tensor([[0.5, 1.0], [2.0, -1.0]]), ja.tensor([[1.0, 0.5], [0.25, 2.0]])

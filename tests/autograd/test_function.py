@@ -457,6 +457,7 @@ def test_the_tape_inside_a_compiled_function():
     np.testing.assert_allclose(step(x, w).numpy(), eager(x, w).numpy(), rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_in_loops_and_branches():
     def fn(x, w):
         last, seen = ja.scan(lambda c, s: (OURS.Exp.apply(c * 0.3, 0.5), OURS.Double.apply(c) * s), x[0], w)

@@ -335,6 +335,7 @@ def test_a_jvp_alone_and_a_backward_alone():
         ja.func.jacfwd(lambda x: failing(ja).apply(x, 2)[0])(ja.ones(3))
 
 
+@pytest.mark.slow
 def test_forward_mode_twice():  # PyTorch loses a term: in a jvp, its nested levels see what was saved as constants
     f, plain = functions(ja), lambda x: 2 * x**3 * x.exp()
     for outer in (ja.func.jacfwd, lambda g: ja.compile(ja.func.jacfwd(g))):

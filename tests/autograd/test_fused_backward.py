@@ -101,6 +101,7 @@ def test_gradients_are_those_of_the_links(fn, ran):
     assert ran
 
 
+@pytest.mark.slow
 def test_complex_gradients(ran):
     apart = gradients(layers, dtype=ja.complex64, fuse=False)[0]
     together = gradients(layers, dtype=ja.complex64)[-1]
@@ -268,6 +269,7 @@ def test_gradients_that_are_the_cotangent_run_nothing():
     assert x.grad.tolist() == [2, 4, 6] and y.grad.tolist() == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_a_cotangent_of_another_dtype_is_converted():
     x, y = ja.ones(3, requires_grad=True), ja.ones(3, requires_grad=True)
     (x + y).sum().backward()

@@ -221,6 +221,7 @@ def test_an_optimizer_that_looks_at_overflows_itself():
     assert w.tolist() == [0, 0, 0] and scaler.get_scale() == 2.0 and not hasattr(optimizer, "found_inf")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("is_compiled", [False, True])
 def test_training_in_float16_and_the_gradients_that_would_vanish(is_compiled):
     ja.manual_seed(0)

@@ -302,7 +302,7 @@ def small(x, w):
     return (negative.apply(first) * w + second * y.cos()).sum()
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("route", some(ROUTES, 1))
 @pytest.mark.parametrize("place", some(EXACT, 1))
 def test_compiled_calls_give_the_gradients_of_both_orders(route, place):

@@ -47,7 +47,7 @@ def test_what_a_pair_loses_and_saves(name):
 PAIRS = [graph.quantize_float8(), graph.quantize_float8(ja.float8_e5m2), graph.quantize_int8()]
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", some(PAIRS, 1))
 def test_nothing_becomes_nan_or_infinite_that_was_not(pair):
     extremes = np.float32([3e38, -3e38, 1e-38, 0.0] * 32).reshape(2, 64)
@@ -131,6 +131,7 @@ def test_every_pair_eagerly_and_in_graphs(name):
         assert {value.dtype for value in packed.saved} >= {"uint8", "float8_e4m3fn"}
 
 
+@pytest.mark.slow
 def test_saving_on_the_host():
     w = ja.rand(32, 32, requires_grad=True)
     with graph.save_on_cpu():

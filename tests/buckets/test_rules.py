@@ -264,6 +264,7 @@ def at_of():
 QUICK = ("control", "integers", "random")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("group", some([*QUICK, *(group for group in GROUPS if group not in QUICK)], len(QUICK)))
 def test_values_and_gradients_are_those_of_the_exact_size(group, at_of):
     at, _ = at_of(group)
@@ -290,6 +291,7 @@ NOT_REACHED = {*NAMES.split(), *MARKERS.split(), *OF_SOME_VERSION.split()}
 """Rules that no case has to reach: other names of a primitive, and what a version of JAX writes otherwise."""
 
 
+@pytest.mark.slow
 def test_every_rule_is_tried(at_of):
     names = set()
     for group, (_, array, _) in GROUPS.items():

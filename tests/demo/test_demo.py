@@ -64,6 +64,7 @@ def test_compiled_steps_are_those_of_plain_jax():
     assert trainer.loss.cache_info().misses == 1 and trainer.update.cache_info().misses == 1
 
 
+@pytest.mark.slow
 def test_decoding_through_the_cache_equals_the_whole_pass(model):
     codes, _ = batch()
     with ja.no_grad():

@@ -73,6 +73,7 @@ def test_a_launcher_that_is_ended_ends_its_processes():
             os.kill(pid, 0)
 
 
+@pytest.mark.slow
 def test_a_process_that_never_comes_is_not_waited_for():
     settings = {"RANK": "0", "WORLD_SIZE": "2", "JAXAOT_COORDINATOR": f"127.0.0.1:{launch._free_port()}"}
     settings |= {"JAXAOT_LOCAL_DEVICES": "1", "JAXAOT_START_SECONDS": "2", "XLA_FLAGS": ""}

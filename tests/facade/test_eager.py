@@ -227,6 +227,7 @@ DRAW_NOTHING = [
 ]
 
 
+@pytest.mark.slow
 def test_what_draws_nothing_moves_no_stream():
     """So a model that is evaluated between two steps does not change the second one."""
     x = ja.ones(2, 2, 4, requires_grad=True)

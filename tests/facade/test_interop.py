@@ -115,6 +115,7 @@ def test_64_bit_types_warn_once():
     assert int(done.stdout) <= 2  # one for each type
 
 
+@pytest.mark.slow
 def test_64_bit_types_where_jax_has_them():
     script = (
         "import jax; jax.config.update('jax_enable_x64', True)\n"

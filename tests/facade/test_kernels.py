@@ -106,7 +106,7 @@ LARGE = {
 }
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(LARGE, 1))
 def test_large_kernels_go_through_the_passes_and_change_nothing_but_speed(name, everything_is_large, own_kernels):
     fn, *shapes = LARGE[name]

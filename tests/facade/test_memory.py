@@ -46,6 +46,7 @@ def copied_imag(m):
     return x + shown
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     "fn, expected",

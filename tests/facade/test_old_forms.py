@@ -157,6 +157,7 @@ def test_set_state_returns_the_generator():
     assert generator.set_state(generator.get_state()) is generator
 
 
+@pytest.mark.slow
 def test_binomial_counts_successes():
     count, prob = ja.full((2, 500), 10.0), ja.tensor([[0.0], [0.5]])
     never, often = ja.binomial(count, prob.requires_grad_())
@@ -174,6 +175,7 @@ def test_bags_take_the_table_first_and_warn():
     assert ja.equal(got, wanted)
 
 
+@pytest.mark.slow
 def test_a_tensor_has_a_layout():
     x = ja.ones(2)
     assert x.layout is ja.strided and isinstance(x.layout, ja.layout)

@@ -197,6 +197,7 @@ def test_a_changed_statistic_is_folded_anew():
         assert_close(frozen(*args), ja.compile(model)(*args))
 
 
+@pytest.mark.slow
 def test_variables_of_nnx_and_arrays_of_linen_are_noticed():
     model, args = of_nnx()
     frozen = ja.freeze(model, *args)
@@ -265,6 +266,7 @@ def test_caches_are_written_in_place_and_reused():
         assert_close(decode(ja.tensor(2)), plain(ja.tensor(2)))
 
 
+@pytest.mark.slow
 def test_autocast_is_folded():
     ja.manual_seed(0)
     model, args = mlp()

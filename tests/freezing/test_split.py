@@ -139,6 +139,7 @@ def test_what_is_read_as_it_is_too_is_not_packed_twice():
     assert packed_types(parts) == [((4, 3), "float32")]
 
 
+@pytest.mark.slow
 def test_random_numbers_of_a_frozen_key_and_constants_stay_right():
     mask = np.tril(np.ones((3, 3), np.float32))
     fn = lambda key, x: x * mask + jax.random.uniform(key, (2, 3))[:1]
@@ -180,6 +181,7 @@ def test_a_sum_alone_is_not_folded():
     assert names(prepack(closed, [0, 1]).run) == ["dot_general", "add"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_batch_norm_goes_into_a_convolution(layout):
     kernel = jax.device_put(np.random.default_rng(0).normal(size=(5, 3, 3, 3)).astype(np.float32))

@@ -45,6 +45,7 @@ def test_the_graph_computes_the_same_without_checkpoints(checkpointed, different
         np.testing.assert_allclose(got, want, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_passes_reach_what_a_checkpoint_computes_again():
     def loss(x):
         return (jnp.sort(jnp.sin(x), axis=-1) * x).sum()

@@ -124,6 +124,7 @@ def test_random_dots_are_as_xla_counts(seed):
     assert graph_flops(graph(fn, *args)) == pytest.approx(xla(fn, *args)[0], rel=0.01)
 
 
+@pytest.mark.slow
 @each("seed", range(60))
 def test_random_convolutions_are_as_xla_counts(seed):
     choose = random.Random(seed)

@@ -80,6 +80,7 @@ OWN = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", some(OWN, 3))
 def test_a_call_like_one_before_is_the_same_op(name):
     fn = OWN[name]

@@ -283,6 +283,7 @@ def test_the_backward_of_a_function_under_remat_goes_through_the_passes():
     assert "linear_map" not in text  # as a function of its own, which no pass looks into
 
 
+@pytest.mark.slow
 def test_a_long_row_of_cheap_equations_is_cut():
     def product(x, ws):
         for w in ws:

@@ -64,6 +64,7 @@ def test_a_cnn_has_the_statistics_of_the_exact_batch():
     assert step.n_programs == 1
 
 
+@pytest.mark.slow
 def test_an_lstm_runs_as_many_turns_as_there_are_rows():
     params = models.lstm_params()
     step = ja.jit(models.lstm_step, dynamic={"xs": (0, 1)}, compiler_options=QUICK)
@@ -85,6 +86,7 @@ def test_a_cache_is_written_by_prompts_of_any_length():
     assert "dynamic_update_slice" in explained(step)
 
 
+@pytest.mark.slow
 def test_a_cache_of_any_capacity_is_read_and_one_that_grows():
     w, x = models.weights(6, 6), models.weights(6)
     step, exact = ja.jit(models.decode, dynamic={"cache": 0}), jax.jit(models.decode)

@@ -86,7 +86,7 @@ def outcomes(report):
     return [event.outcome for event in report]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("machine, how, n", WAYS)
 def test_each_way_is_found_again(folder, machine, how, n):
     first, report = run(make_step(), X, W, machine=machine, cache_dir=folder)
@@ -228,6 +228,7 @@ def test_writes_views_and_state_of_a_cut_that_was_found(folder):
     assert "miss" in outcomes(first[2]) and set(outcomes(again[2])) == {"hit"}
 
 
+@pytest.mark.slow
 def test_what_a_cut_depends_on_makes_another_key(folder):
     def reason(factor=1.0, settings=(), **options):
         given = {"cache_dir": folder, **dict(settings)}
@@ -258,6 +259,7 @@ def test_a_rule_of_the_users_is_part_of_what_a_function_computes(folder):
     assert digest(2.0) == digest(2.0) != digest(3.0)
 
 
+@pytest.mark.slow
 def test_hooks_count_by_the_hash_that_users_give_them(folder):
     def outcome(scale, text=None):
         pack, unpack = lambda x: x * scale, lambda x: x / scale

@@ -451,6 +451,7 @@ def test_tensors_objects_and_variables_may_be_kept():
         assert holder.first is holder.second and holder.first[...].tolist() == [2]
 
 
+@pytest.mark.slow
 def test_an_error_inside_leaves_what_the_function_did():
     def fail(m, x):
         m(x)
@@ -494,6 +495,7 @@ def test_metadata_set_inside():
 # -- nnx: values of Variables ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_variables_of_trees_numbers_and_keys():
     class Model(nnx.Module):
         def __init__(self):
@@ -650,6 +652,7 @@ def test_modules_in_containers_keywords_and_states():
     assert compiled.cache_info() == (1, 1, 1)
 
 
+@pytest.mark.slow
 def test_split_and_merge_inside():
     model = Block(nnx.Rngs(0))
 
@@ -703,7 +706,7 @@ def test_modules_as_results():
     made.kernel[...] += 1
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "body",
     [
@@ -851,6 +854,7 @@ class Linen(linen.Module):
         return linen.Dense(1)(linen.relu(x))
 
 
+@pytest.mark.slow
 def test_linen_init_and_apply():
     model = Linen()
     x, key = batch()[0], jax.random.key(0)
@@ -894,6 +898,7 @@ def test_linen_modules_are_compared_as_arguments():
     assert fn.cache_info() == (1, 2, 2)
 
 
+@pytest.mark.slow
 def test_linen_train_state():
     model = linen.Sequential([linen.Dense(8), linen.relu, linen.Dense(1)])
     x, y = batch()

@@ -127,6 +127,7 @@ def test_a_run_is_saved_and_resumed():
     assert (again(x) == after).all()
 
 
+@pytest.mark.slow
 def test_modes_are_those_of_nnx():
     x, _ = batch(CASES[Images])
     net = ja.nn.from_nnx(Images(nnx.Rngs(0)))

@@ -57,6 +57,7 @@ def test_draws_are_distributed_as_those_of_pytorch(case):
     np.testing.assert_allclose(np.quantile(found, quantiles), np.quantile(expected, quantiles), atol=0.02 * spread)
 
 
+@pytest.mark.slow
 def test_draws_have_the_properties_that_their_names_say():
     ja.manual_seed(0)
     rows = filled(ja, "orthogonal")
@@ -86,6 +87,7 @@ def test_bad_uses_are_errors_of_value(use):
         use()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_compiled", some([True, False], 1))
 def test_complex_numbers_are_uniform_in_both_parts(is_compiled):
     fill = lambda x: x.uniform_(-2, 3)

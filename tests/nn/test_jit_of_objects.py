@@ -76,6 +76,7 @@ def test_a_train_step_is_that_of_nnx(arrange):
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_some_arguments_by_position_and_some_by_name():
     x, y = data()
     found = []

@@ -297,6 +297,7 @@ def backward_hooks(library):
     return seen, x.grad.tolist(), y.grad.tolist(), layer.weight.grad.tolist()
 
 
+@pytest.mark.slow
 def test_backward_hooks_see_and_change_gradients():
     seen, of_x, of_y, _ = backward_hooks(ja)
     assert seen[0] == [[[[16.0, 36.0]], [[8.0, 12.0]]], [[[2.0]]]]
@@ -345,7 +346,7 @@ def test_a_compiled_module_writes_buffers_and_guards_what_it_reads():
     assert step.cache_info().misses == 4 and net.count.item() == 3
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "change",
     [

@@ -51,6 +51,7 @@ def test_training_gives_the_numbers_of_nnx(cls, compiled):
         assert step.cache_info().misses == 1
 
 
+@pytest.mark.slow
 def test_gradients_add_up_as_in_pytorch_and_are_taken_away():
     model = nnx.Linear(3, 2, rngs=nnx.Rngs(0))
     assert model.kernel.grad is None

@@ -30,7 +30,7 @@ def gradients(module, *args, **kwargs):
     return [np.asarray(leaf) for leaf in leaves]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "kwargs",
     [
@@ -82,6 +82,7 @@ def test_static_arguments_are_counted_from_self():
     assert len(named.init(KEYS, X, False, n=2)["params"]) == 2
 
 
+@pytest.mark.slow
 def test_methods_functions_and_classes_with_arguments():
     def decorated(wrap):
         class Model(nn.Module):

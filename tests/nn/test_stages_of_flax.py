@@ -62,7 +62,7 @@ def test_a_joint_graph_has_the_gradients_of_the_first_argument(name):
     assert sum(isinstance(role, Gradient) for role in of_x.out_roles) == 1
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 def test_budgets_against_time_and_all_stages(name):
     fn, first = MAKERS[name]()

@@ -125,6 +125,7 @@ class Wide(ja.nn.Module):
         return x.repeat(1, 2)
 
 
+@pytest.mark.slow
 def test_a_parametrization_of_ones_own():
     layer = ja.nn.Linear(3, 3)
     parametrize = ja.nn.utils.parametrize

@@ -91,6 +91,7 @@ def test_a_gradient_of_a_product_is_multiplied_after_its_sum(name, dtype):
             assert (np.abs(got - right) <= 1.01 * unit).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_causal", some([True, False], 1))
 @pytest.mark.parametrize("dtype", some([ja.bfloat16, ja.float16], 1))
 def test_attention_is_as_exact_as_a_fused_kernel(dtype, is_causal):
@@ -176,6 +177,7 @@ EMPTY = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", EMPTY)
 def test_tensors_without_elements_have_gradients_without_elements(name):
     fn, size = EMPTY[name]

@@ -206,6 +206,7 @@ def test_rows_that_are_costly_to_keep_are_weighed():
     assert "dot_general" not in str(names(made["min_cut"].saved))
 
 
+@pytest.mark.slow
 def test_values_that_no_policy_would_repeat_stay_saved(capsys):
     def fn(x, w):
         def iteration(c, w):
@@ -275,6 +276,7 @@ def test_branches_share_the_room_for_what_they_save():
         np.testing.assert_allclose(gradient, jax.grad(fn, 1)(i, jnp.arange(6.0)), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_branches_read_their_operands_again():
     def fn(x):
         return jax.lax.cond(x.sum() > 0, lambda x: jnp.sin(jnp.exp(x)), lambda x: jnp.tanh(x) * x, x).sum()
@@ -336,6 +338,7 @@ def test_calls_that_are_placed_are_cut_too():
     assert made["min_cut"].saved_bytes < made["save_all"].saved_bytes
 
 
+@pytest.mark.slow
 def test_custom_rules_inside_loops():
     @jax.custom_vjp
     def clipped(x):
@@ -365,6 +368,7 @@ def test_checkpoint_inside_a_loop_keeps_its_word():
     assert made["min_cut"].saved_bytes <= made["save_all"].saved_bytes
 
 
+@pytest.mark.slow
 def test_one_loop_with_two_loops_behind_it():
     """The gradient of a penalty on gradients: the derivative's own loops read what the first one made."""
 

@@ -119,6 +119,7 @@ def test_a_large_problem_is_close_to_the_best_and_monotone():
     assert before == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(12, 1))
 def test_gradients_at_every_budget(seed):
     program, args = random_program(seed), random_arguments(seed)

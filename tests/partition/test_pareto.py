@@ -35,6 +35,7 @@ def test_no_policy_lies_below_the_frontier(frontier):
         frontier.at(-1)
 
 
+@pytest.mark.slow
 def test_the_default_is_the_fastest_that_saves_no_more(frontier):
     (default,) = [point for point in frontier.policies if point.label == "min_cut"]
     best = frontier.at(default.saved_bytes)

@@ -76,6 +76,7 @@ def test_gradients_equal_those_of_jax(seed):
             np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
 
 
+@pytest.mark.slow
 def test_bytes_are_ordered_by_what_policies_allow():
     for seed in range(10):
         joint = joint_of(random_program(seed), random_arguments(seed), (0, 1))

@@ -196,7 +196,7 @@ def test_effects_in_a_region_happen_once(capsys):
     assert capsys.readouterr().out.count("seen") == 1
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "jax_bytes"),
     [
@@ -226,6 +226,7 @@ def named(x, w):
     return (z * jnp.cos(y) * checkpoint_name(jnp.exp(x), "b")).sum()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("policy", "kept"),
     [

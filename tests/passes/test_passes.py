@@ -29,6 +29,7 @@ def names(closed):
     return [eqn.primitive.name for eqn in closed.jaxpr.eqns]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(12, 4))
 def test_values_are_kept(seed):
     program, args = random_program(seed), random_arguments(seed)

@@ -100,6 +100,7 @@ def test_a_tensor_that_is_reached_counts_as_a_parameter():
 # -- modules -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_modules_of_linen():
     module = ViT(n_layers=2, width=32, n_heads=4, patch=8, n_classes=10)
     profile = ja.profile(module, typed(4, 32, 32, 3))
@@ -249,7 +250,7 @@ def growing(params, x):
     return x.sum()
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fn", [skipping, collecting, *(pytest.param(fn, marks=SLOW) for fn in (sharing, returning, shifted, growing))]
 )
@@ -321,7 +322,7 @@ def require_right(seed, monkeypatch):
             assert eqn_flops(eqn) == pytest.approx(as_xla.cost_analysis()["flops"], rel=0.01)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(12, 4))
 def test_random_programs(seed, monkeypatch):
     require_right(seed, monkeypatch)
@@ -363,6 +364,7 @@ def test_vit_at_an_absurd_batch():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - usage < 400_000  # KiB
 
 
+@pytest.mark.slow
 def test_resnet_is_as_in_the_literature():
     """4.09 G multiply-adds and 25.56 M parameters, says torchvision of `resnet50`.
 
@@ -446,6 +448,7 @@ def test_a_closed_over_array_of_another_shape_is_seen():
     assert ja.profile(fn, typed(4, 4)).forward_flops > 50 * one.forward_flops
 
 
+@pytest.mark.slow
 def test_profiles_do_not_keep_functions_alive():
     fn = lambda w, x: (x @ w).sum()
     ja.profile(fn, typed(4, 4), typed(2, 4))
@@ -477,6 +480,7 @@ def test_the_text_is_a_table_of_100_columns(shown):
     assert len(repr(shown)) < 100
 
 
+@pytest.mark.slow
 def test_html(shown):
     html = shown._repr_html_()
     assert html.startswith("<img") and "<pre>" in html and "ViT/Block_*" in html

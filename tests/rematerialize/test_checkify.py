@@ -44,7 +44,7 @@ WAYS = {
 }
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", one_in(3, FUNCTIONS))
 def test_errors_are_those_of_the_function_itself(name, way):

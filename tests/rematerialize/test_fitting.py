@@ -74,6 +74,7 @@ def step(loss, budget):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", some([0.8, 0.6], 1))
 @pytest.mark.parametrize("name", some(MODELS, 1))
 def test_a_step_fits_or_says_the_least_that_was_reached(name, share):

@@ -75,6 +75,7 @@ def test_a_program_holds_what_was_estimated(loss, budget):
     assert least * estimate < held < 1.1 * estimate
 
 
+@pytest.mark.slow
 def test_jax_jit_drops_the_barriers():
     dropped = compiled(ja.value_and_grad(mlp, memory_budget=0.05), jax.jit)
     assert "opt-barrier(" not in dropped.as_text()  # `jax.jit` on CPU drops them: the reason for `ja.jit`

@@ -95,7 +95,7 @@ TRANSFORMED = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", one_in(2, TRANSFORMED))
 def test_under_transformations(name):
     xs = jnp.stack([X, X * 0.5])
@@ -122,6 +122,7 @@ def test_second_derivatives_are_refused():
     assert off(second(ja.remat(fn))(W), second(fn)(W)) < 1e-3
 
 
+@pytest.mark.slow
 def test_on_tensors_the_tape_or_the_compiled_function_packs():
     plain = lambda x: jnp.tanh(jnp.sin(x) @ W[0])
     on_tensors = ja.autograd.jax_function(ja.remat(plain))
@@ -139,6 +140,7 @@ def test_on_tensors_the_tape_or_the_compiled_function_packs():
             x.grad = None
 
 
+@pytest.mark.slow
 def test_flax_modules():
     nnx = pytest.importorskip("flax.nnx")
     model = nnx.Sequential(

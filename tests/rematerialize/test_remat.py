@@ -84,14 +84,14 @@ SECOND = {
 }
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", [*one_in(2, FIRST), *some(SECOND, 0)])
 def test_under_a_transformation(name):
     make = (FIRST | SECOND)[name]
     assert_same(lambda wrap: make(wrap(loss)))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "how", [*({"policy": p} for p in policy_names()), *({"memory_budget": b} for b in (0, 0.1, 0.6))]
 )
@@ -135,6 +135,7 @@ def test_scan_over_blocks():
     assert_same(run)
 
 
+@pytest.mark.slow
 def test_scan_inside():
     def total(ws, x):
         return jax.lax.scan(lambda c, w: (block(w, c), c.sum()), x, ws)[0].sum()
@@ -156,6 +157,7 @@ def test_checkpoint_inside():
     assert_same(lambda wrap: jax.grad(wrap(lambda w, x: jax.checkpoint(block)(w, x).sum()), (0, 1))(W, X))
 
 
+@pytest.mark.slow
 def test_mapped_axes_with_names():
     def summed(x):
         return jax.lax.psum(jnp.sin(x), "i") * x
@@ -331,6 +333,7 @@ def test_weak_types_and_outputs_that_are_inputs_or_constants():
     assert_same(run)
 
 
+@pytest.mark.slow
 def test_complex_numbers():
     z = X + 1j * W
     assert_same(lambda wrap: jax.grad(wrap(lambda z: (jnp.abs(jnp.sin(z) * z) ** 2).sum()))(z))
@@ -386,6 +389,7 @@ def clipped(x):
 clipped.defvjp(lambda x: (x, None), lambda _, ct: (jnp.clip(ct, -0.1, 0.1),))
 
 
+@pytest.mark.slow
 def test_a_custom_backward_that_is_not_linear():
     def fn(x):
         return (jnp.sin(clipped(jnp.sin(x) * x)) ** 2).sum()
@@ -526,7 +530,7 @@ RULES = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", RULES)
 def test_in_the_rule_of_a_custom_jvp_values_are_known_before_tangents(name):
     @jax.custom_jvp

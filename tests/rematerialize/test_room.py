@@ -68,6 +68,7 @@ def test_what_is_saved_is_bounded_however_many_blocks_there_are():
     assert saved(loss_of(ja.remat), weights(8)) == 7 * inputs + beyond[2]  # each gradient has a room of its own
 
 
+@pytest.mark.slow
 def test_what_stands_alone_or_is_a_loss_is_cut_by_its_policy():
     ws = weights(4)
     loss = loss_of(lambda fn: fn)

@@ -91,6 +91,7 @@ def test_bad_static_arguments():
     assert ja.remat(jnp.sin, concrete=False)(0.0) == 0.0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("prevent_cse", [True, False, (True, False), (False, False)])
 def test_prevent_cse(prevent_cse):
     block = lambda w, x: jnp.sin(jnp.sin(x @ w) @ w).sum()

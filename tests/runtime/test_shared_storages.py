@@ -127,7 +127,7 @@ def _read_beside(write, names, n_tries):
     assert x[0].item() == x._version
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("writer", WRITERS)
 def test_reads_beside_a_writer(writer, capfd):
     _read_beside(WRITERS[writer](), READS, 25)
@@ -156,7 +156,7 @@ def _add_to_rows(make, n_times, n_threads=8):
     assert base._version == n_times * n_threads
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @ROW_PROGRAMS
 @pytest.mark.parametrize("writer", WRITERS)
 def test_rows_of_their_own(writer, capfd):

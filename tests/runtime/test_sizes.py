@@ -125,6 +125,7 @@ def test_parameters_are_read_in_another_order_than_the_optimizer_has_them():
     assert fn.n_programs == 1, explained(fn)
 
 
+@pytest.mark.slow
 def test_dropout_draws_the_bits_of_the_exact_size():
     both = Both(lambda x: nn.functional.dropout(x, 0.5) + ja.randn(x.shape), dynamic={"x": (0, 1)})
     for shape in ((13, 5), (14, 7)):
@@ -176,6 +177,7 @@ def test_a_function_that_tells_types_of_rates_apart_at_one_size():
     same(*outcomes)
 
 
+@pytest.mark.slow
 def test_a_tensor_that_is_first_read_without_its_gradient(nans):
     both = Both(lambda x: (x - x.detach().mean(0)).softmax(0), dynamic={"x": 0})
     for n in (13, 15):
@@ -215,6 +217,7 @@ def test_channels_last_stays_so(nans):
     assert both.compiled.n_programs == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_third", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_second_and_third_derivatives(has_third, nans, monkeypatch):
     n_exact = []
@@ -252,6 +255,7 @@ def test_second_derivatives_of_random_programs(seed, nans):
         same(*found, rtol=1e-2, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_checkpoint_and_budgets(nans):
     w = ja.tensor(rows(4, 4), requires_grad=True)
 
@@ -298,7 +302,7 @@ def of_hooks(x, w):
     return (h.softmax(0) * h).reshape(-1).cumsum(0).tanh()
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_hooks_on_saved_tensors_see_the_exact_size(garbage):
     seen, w = Seen(), ja.tensor(rows(4, 4), requires_grad=True)
 
@@ -319,7 +323,7 @@ def test_hooks_on_saved_tensors_see_the_exact_size(garbage):
     assert {n for x in seen.given for n in x.shape} <= {13, 15, 4, 1, 13 * 4, 15 * 4}
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", [False, True])
 def test_hooks_that_share_a_scale_do_not_see_padding(inside, garbage):
     w = ja.tensor(rows(4, 4), requires_grad=True)
@@ -502,6 +506,7 @@ def test_what_follows_a_mask_runs_in_the_program_of_a_bucket(nans):
     assert both.compiled.cache_info().misses == 2  # each count is traced, and not compiled
 
 
+@pytest.mark.slow
 def test_nonzero_and_numbers_that_python_takes():
     def fn(x, lengths):
         n = int(lengths.max())
@@ -535,6 +540,7 @@ def counted(x, labels):
     return x.masked_select(x > 0.3).cumsum(0), labels.bincount(x), labels.bincount(minlength=3).float().softmax(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fn",
     [distinct, *(pytest.param(fn, marks=pytest.mark.slow) for fn in (distinct_rows, repeated, counted))],
@@ -566,7 +572,7 @@ def test_counts_without_buckets_are_compiled_exactly():
 # what is compiled exactly
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fn", "why"),
     [
@@ -645,6 +651,7 @@ def test_views_have_buckets_once_their_sizes_change(make, nans):
     assert both.compiled.n_programs == 2, explained(both.compiled)
 
 
+@pytest.mark.slow
 def test_views_that_are_kept_elsewhere_or_beside_their_base_have_buckets(nans):
     held = {}
     both = Both(lambda x: (x["a"][0] @ held["y"]).softmax(0).sum(-1) + (held["y"] * x["base"]).sum())
@@ -874,6 +881,7 @@ def test_clearing_forgets_sizes():
     assert fn.n_programs == 1
 
 
+@pytest.mark.slow
 def test_guards_of_each_size_imply_what_its_trace_relied_on():
     def fn(x, y):
         return (x.softmax(0) @ w) * y.sum() if x.shape[0] > 4 else x

@@ -87,6 +87,7 @@ def test_random_numbers_are_drawn_once():
     assert sorted(drawn) == sorted(tuple(ja.rand(2).tolist()) for _ in range(200))
 
 
+@pytest.mark.slow
 def test_tracing_while_another_thread_calls():
     weights, fixed = ja.full((4,), 3.0), ja.ones(4)
     buffer = ja.zeros(4)

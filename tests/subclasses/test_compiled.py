@@ -127,7 +127,7 @@ def argument(kind):
     return pair(3, 4, requires_grad=kind == "grad")
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_compiled_is_eager(name):
     fn, *kinds = SCENARIOS[name]

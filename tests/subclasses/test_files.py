@@ -29,7 +29,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", CASES)
 def test_an_exported_function_takes_and_returns_wrappers(name, tmp_path):
     fn, make = CASES[name]

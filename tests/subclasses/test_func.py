@@ -25,6 +25,7 @@ CUBE = lambda x: x**3 + x.sin()
 TOTAL = lambda x: (x**3).sum()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["jacrev", "jacfwd"])
 def test_jacobians_of_wrappers(name):
     found = getattr(ja.func, name)(CUBE)(TwoTensor(A, B))
@@ -42,6 +43,7 @@ def test_hessians_of_wrappers():
     assert not np.any(found.a.a.b.numpy()) and not np.any(found.b.a.b.numpy())
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("fn", "dim"), [(CUBE, 0), (CUBE, 1), (TOTAL, 0), (ja.func.grad(TOTAL), 0), (TOTAL, -1)])
 def test_maps_of_wrappers(fn, dim):
     a, b = values(4, 3), values(4, 3, seed=1)

@@ -186,6 +186,7 @@ class Joined(ja.autograd.Function):
         return gradient.a * 3, gradient.b * 4
 
 
+@pytest.mark.few(1)
 @RUNS
 def test_a_function_of_wrappers(run):
     x, w = pair(3, requires_grad=True), ja.ones(3, requires_grad=True)
@@ -374,6 +375,7 @@ class Padded(Sized):
         return Padded(op(args[0].inner, *args[1:]), args[0].shape) if op.name == "mul" else NotImplemented
 
 
+@pytest.mark.slow
 def test_a_class_that_uses_its_size_has_the_right_one_where_jax_maps_it():
     x, seen = Sized(ja.randn(3, 4), (3, 4)), []
     mapped = ja.func.vmap(lambda t: (seen.append((t.shape, t.inner.shape)), t * 2)[1])

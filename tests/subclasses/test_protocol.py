@@ -84,7 +84,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_an_op_is_carried_out_on_both_and_so_is_its_gradient(name):
     x = pair(3, 4, requires_grad=True)
@@ -119,6 +119,7 @@ WRITES = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", WRITES)
 def test_a_write_reaches_the_inner_tensors(name):
     x = pair(3, 4)

@@ -48,7 +48,7 @@ def test_float8_holds_values_within_its_precision():
             bad()
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("run", some([ja.compile, lambda fn: fn], 1), ids=["compiled", "eager"])
 def test_a_float8_product_and_its_gradients(run):
     x, w, b = (ja.randn(*size, requires_grad=True) for size in ((4, 6, 32), (8, 32), (8,)))
@@ -257,7 +257,7 @@ def test_two_of_four_are_kept_in_nine_sixteenths_of_the_memory():
         SemiStructuredSparse.prune(ja.ones(4, 6))
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("run", some([ja.compile, lambda fn: fn], 1), ids=["compiled", "eager"])
 def test_sparse_products_and_their_gradients(run):
     w, x = ja.randn(8, 16), ja.randn(3, 16, requires_grad=True)
@@ -300,6 +300,7 @@ def test_a_sparse_weight_is_trained():
         sparse + SemiStructuredSparse.prune(w)  # the places may be others
 
 
+@pytest.mark.slow
 def test_pruning_has_a_gradient():
     w = ja.randn(4, 8, requires_grad=True)
     SemiStructuredSparse.prune(w).to_dense().sum().backward()

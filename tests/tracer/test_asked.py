@@ -5,6 +5,8 @@ import pytest
 import jaxaot as ja
 from tests.cases import each
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 def written(n):
     t = ja.arange(4.0)

@@ -321,7 +321,7 @@ def test_a_whole_training_step():
     assert compiled.cache_info() == (3, 1, 1)
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", some(["min_cut", "save_nothing", "save_all", "save_matmuls"], 2))
 def test_policies_agree_on_gradients(policy):
     def fn(x, w):

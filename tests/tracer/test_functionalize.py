@@ -69,6 +69,7 @@ def assert_close(got, wanted):
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-4), got, wanted)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", some(TRANSFORMATIONS, 2))
 def test_a_functionalized_program_composes_with(name):
     transform = TRANSFORMATIONS[name]
@@ -286,7 +287,7 @@ UNRECORDED = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("fn", UNRECORDED, ids=lambda fn: fn.__name__)
 def test_what_the_tape_could_not_record_has_its_values_and_gradients(fn):
     formula, x = UNRECORDED[fn], jnp.arange(1.0, 7.0)
@@ -308,6 +309,7 @@ def test_a_write_through_a_view_made_without_gradients_is_refused():
         ja.functionalize(fn)(jnp.ones(3))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("requires_grad", [False, True])
 def test_tensors_come_back_with_their_strides(requires_grad):
     def fn(x):
@@ -471,6 +473,7 @@ def test_compiled_inside_compiled_is_one_graph():
     assert_close(x.jax(), 2 * X) and inner.cache_info().misses == 0
 
 
+@pytest.mark.slow
 def test_a_compiled_write_that_is_read_again_composes_too():
     """Such a write is pinned by a barrier, and on CPU compiled with options of its own."""
     compiled = ja.compile(lambda cache, x: (cache[1].copy_(x), (cache * cache).sum())[1])

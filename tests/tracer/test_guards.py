@@ -20,6 +20,8 @@ from jaxaot.plan.guards import Condition
 from tests.seeds import seeds
 from tests.subclasses.test_protocol import Scaled
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 def reasons(fn):
     return [str(reason) for record in fn.explain_recompiles() for reason in record.reasons]

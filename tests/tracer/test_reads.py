@@ -21,6 +21,8 @@ import pytest
 import jaxaot as ja
 from jaxaot.errors import UnguardedError
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 class Bag:
     def __init__(self, **attributes):

@@ -13,6 +13,8 @@ import pytest
 import jaxaot as ja
 from jaxaot.errors import RecompileWarning
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 def recompile_warnings(run):
     with warnings.catch_warnings(record=True) as caught:
@@ -51,7 +53,7 @@ def test_a_shape_that_keeps_changing_is_named_once():
     assert "8 of them because of argument `x`" in words[0] and "leave `dynamic=False` out" in words[0]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("arguments", "about", "advice"),
     [

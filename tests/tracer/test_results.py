@@ -11,6 +11,8 @@ import jaxaot as ja
 from jaxaot.errors import LeakedTensorError
 from tests.seeds import one_in, some
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @dataclasses.dataclass
 class Pair:

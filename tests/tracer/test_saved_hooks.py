@@ -126,6 +126,7 @@ def test_each_residual_is_traced_with_its_own_type():
         assert len(seen) == n
 
 
+@pytest.mark.slow
 def test_control_flow_in_a_hook_is_decided_for_each_type():
     def pack(x):
         return (True, x.to(ja.bfloat16)) if x.dtype == ja.float32 and x.numel() > 50 else (False, x)
@@ -514,6 +515,7 @@ class Kept:
         return ja.tensor(packed) if isinstance(packed, np.ndarray) else packed - 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("compiled", [False, True])
 def test_the_hooks_of_a_call_are_gone_when_its_backward_is_done(compiled):
     w, held = ja.ones(3, requires_grad=True), Kept()
@@ -533,6 +535,7 @@ def test_the_hooks_of_a_call_are_gone_when_its_backward_is_done(compiled):
         out.backward()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("anomaly", [False, True])
 def test_what_the_nodes_of_a_call_hold_is_gone_when_its_backward_is_done(anomaly):
     class Closed:

@@ -256,6 +256,7 @@ def test_a_written_buffer_is_reused_where_it_is_written_last():
 # -- gradients ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", some(["min_cut", "save_all", "save_nothing"], 1))
 def test_gradients_through_all_segments(policy):
     def body(x, w):

@@ -9,6 +9,8 @@ import jaxaot as ja
 from jaxaot import errors
 from tests.seeds import one_in
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture(autouse=True)
 def checked():

@@ -18,6 +18,8 @@ import jaxaot as ja
 from jaxaot.errors import RecompileWarning, TracedPrintWarning, VolatileError
 from jaxaot.tracer import volatile
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 def runs_eagerly(fn, *args, match):
     """Returns the results of three calls, of which the first gives the only warning."""

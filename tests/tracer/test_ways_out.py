@@ -14,6 +14,8 @@ import jaxaot as ja
 from jaxaot.errors import RecompileWarning, TensorTypeError, UsageError, VolatileError
 from tests.cases import each
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 class Bag:
     def __init__(self, **attributes):

@@ -15,6 +15,8 @@ import pytest
 import jaxaot as ja
 from jaxaot import errors
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 COUNT = 0
 
 

@@ -112,7 +112,7 @@ def check_same(got, wanted):
         np.testing.assert_allclose(0 if a is None else a, 0 if b is None else b, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("block", [*PROGRAMS, that_depends_on_values])
 def test_eagerly_nothing_changes(block):
     wanted = outcome(block, lambda fn, h: fn(h))
@@ -120,6 +120,7 @@ def test_eagerly_nothing_changes(block):
     check_same(outcome(block, lambda fn, h: ja.checkpoint(lambda h: ja.checkpoint(fn, h), h)), wanted)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", some([{}, {"policy": "save_matmuls"}, {"memory_budget": 0.5}], 1))
 @pytest.mark.parametrize("block", some(PROGRAMS, 2))
 def test_compiled_nothing_changes(block, options):
@@ -526,6 +527,7 @@ def test_marks_and_names_of_tensors():
     assert (x.tolist(), y.tolist()) == ([1.0, 1.0], [2.0, 2.0])  # on a storage of its own, as in a trace
 
 
+@pytest.mark.slow
 def test_policies_everywhere():
     world = World()
     fn = lambda x: (ja.checkpoint_name((x @ world.w).tanh(), "a") @ world.w).sin().sum()
@@ -567,6 +569,7 @@ def test_regions_under_functionalize():
 # -- on arrays ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_region_of_an_array_program():
     x, w = jnp.ones((3, 4)), jnp.linspace(-1.0, 1.0, 16).reshape(4, 4)
     block = lambda x, w, name="sin": getattr(jnp, name)(jnp.tanh(x @ w) @ w)

@@ -358,6 +358,7 @@ def test_a_carry_begins_to_require_grad_in_the_loop():
     same(fn, lambda: (ja.arange(6.0).reshape(3, 2), leaf(1.0, 2.0)))
 
 
+@pytest.mark.slow
 def test_views_of_captured_tensors():
     def fn(xs, base, w):
         row, column = base[1], base.t()[0]
@@ -388,6 +389,7 @@ def test_a_write_through_a_view_of_what_has_a_history():
     same(fn, lambda: (ja.tensor([1.0, 2.0, 3.0]), leaf(1.0, 2.0, 3.0)))
 
 
+@pytest.mark.slow
 def test_cond_in_scan_and_scan_in_cond():
     def fn(xs, w, buffer):
         def iteration(c, x):
@@ -517,7 +519,7 @@ def complex_loop(xs, w, buffer):
     return c, ys, (ys.sum() + (c * c.conj()).real.sum() + (b * b.conj()).real.sum())
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("where", some(["after", "within"], 1))
 def test_complex_gradients_are_those_of_the_tape(where):
     def fn(*inputs):
@@ -726,6 +728,7 @@ def test_map_stacks_and_writes():
 # -- random numbers ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_dropout_in_a_scan():
     def fn(xs, w):
         a = ja.rand(2)
@@ -735,6 +738,7 @@ def test_dropout_in_a_scan():
     same(fn, lambda: (ja.arange(12.0).reshape(6, 2), leaf(1.0, 2.0)))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("training", [True, False])
 def test_a_branch_that_draws_and_one_that_does_not(training):
     def fn(flag, x):

@@ -121,6 +121,7 @@ def test_a_function_reads_arguments_of_the_one_around_it(outer, inner, is_compil
     assert (x.grad if outer == "leaf" else result).item() == 6
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("is_compiled", [False, True])
 def test_gradients_flow_to_what_a_function_reads(is_compiled):
     w, x = ja.tensor([2.0, 3.0], requires_grad=True), ja.tensor([1.0, 5.0])
@@ -239,7 +240,7 @@ def results_of_two_kinds(x, w):
     return {"sums": y.sum(0), "one": y[0, 0] * w}, x[1] * 3
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk_size", some([2, 100, 1, 3], 1))
 @pytest.mark.parametrize("argnums", some([0, (1, 0), (0,), -1], 2))
 @pytest.mark.parametrize("is_compiled", some([True, False], 1))

@@ -406,6 +406,7 @@ def test_what_has_no_value_of_its_own_does_not_outlive_a_transformation():
         ja.func.grad(inner)(ja.ones(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", some([ja.compile, lambda fn: fn], 1))
 @each("name", ["max_pool2d", "logcumsumexp", "max_unpool1d"])
 def test_second_derivatives_of_what_has_the_slope_of_another_formula(name, run):

@@ -246,6 +246,7 @@ def test_nnx_by_state_and_by_name():
         np.testing.assert_allclose(ja.func.functional_call(model, given, x).numpy(), expected, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_nnx_gradients_are_those_of_flax():
     nnx, model = network()
     model.eval()

@@ -146,7 +146,7 @@ def test_arguments_as_in_pytorch(fn, expected, way):
     assert run(way, fn) == expected
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_random_numbers_are_refused_or_the_same_or_different(way):
     def rows(m, **options):
@@ -318,7 +318,7 @@ FEW = [("different", True, True), ("same", False, True)]
 OTHERS = sorted({*itertools.product(("different", "same"), (False, True), (False, True))} - {*FEW})
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("randomness", "is_compiled", "requires_grad"),
     [*FEW, *(pytest.param(*way, marks=pytest.mark.slow) for way in OTHERS)],

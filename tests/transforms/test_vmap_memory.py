@@ -67,7 +67,7 @@ def views_of(part):
     yield (), (), offset + s + t
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @each("name", [name for name in WHOLE if name != "without elements"])
 def test_as_strided_shows_what_it_shows_of_the_whole(name, way):
@@ -121,7 +121,7 @@ def test_a_view_that_strides_do_not_have_is_refused(way):
     assert called(way, m.func.vmap(lambda t: t.reshape(10), in_dims=1), x).shape == (3, 10)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_other_dtypes_of_what_has_gaps(way):
     m = library(way)

@@ -41,6 +41,7 @@ def eqns_of(closed, name):
     return [eqn for eqn in closed.jaxpr.eqns if eqn.primitive.name == name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(3, 1))
 def test_values_and_gradients_are_kept(seed, everything_is_large):
     fn, args = looped(seed)

@@ -164,6 +164,7 @@ def crossing(program):
     return [line for line in others if any(c.nbytes > 64 for c in collectives(line))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shards", "how"),
     [(True, "forward"), *(pytest.param(a, b, marks=pytest.mark.slow) for a, b in ((True, "step"), (False, "eager")))],
@@ -206,6 +207,7 @@ class WithLoss(ja.nn.Module):
         return y, (y.float().square().mean() * scale)
 
 
+@pytest.mark.slow
 def test_scalars_keywords_frozen_parameters_and_halves():
     x = ja.randn(8, 4)
     right = WithLoss()

@@ -74,6 +74,7 @@ def test_all_that_is_in_use():
         ja.compile(loss, memory_budget="fit:1KiB")(model, x)
 
 
+@pytest.mark.slow
 def test_exports_profiles_and_trade_offs():
     rows = jax.NamedSharding(MESH, jax.P("d"))
     w, x = jax.device_put(jnp.full((8, 8), 0.1), rows), jax.device_put(jnp.ones((16, 8)), rows)

@@ -80,6 +80,7 @@ def test_the_tape_keeps_parts_in_place_of_whole_parameters():
         assert p.grad.placements == p.placements
 
 
+@pytest.mark.slow
 def test_two_layers_are_whole_at_a_time():
     model = made(n_layers=5, width=64, n_characters=8)
     layer, total = nbytes(model.blocks[0].parameters()), nbytes(model.parameters())
@@ -206,6 +207,7 @@ def test_what_a_device_holds_of_a_gpt_at_the_peak():
     assert program.argument_bytes + program.temporary_bytes <= (3 * total / 4 + 2 * layer + saved) * 1.15
 
 
+@pytest.mark.slow
 def test_functions_of_arrays():
     params = [{"w": jnp.full((16, 16), 0.1) * (i + 1), "b": jnp.ones(16)} for i in range(3)]
     x = jax.device_put(np.random.default_rng(0).normal(size=(8, 16)).astype(np.float32))
@@ -230,6 +232,7 @@ def test_functions_of_arrays():
     assert "all-gather" in {c.kind for c in program.collectives}
 
 
+@pytest.mark.slow
 def test_hybrid_sharding_tensor_parallelism_and_halves():
     square = init_device_mesh("cpu", (2, 2), mesh_dim_names=("outer", "inner"))
     x = distribute_tensor(ja.randn(8, 16), square, [Shard(0), Shard(0)])

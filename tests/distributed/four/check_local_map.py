@@ -92,6 +92,7 @@ def test_gradients_reach_what_the_function_reaches():
     np.testing.assert_allclose(run(x).detach().numpy(), (x @ weight).tanh().detach().numpy(), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_branches_and_loops_with_collectives_and_gradients():
     def fn(x, w):
         _, sums = ja.scan(lambda total, row: (total + row @ w, total.sum()), ja.zeros(2), x)

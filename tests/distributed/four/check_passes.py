@@ -34,6 +34,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(12, 3))
 def test_random_programs_of_one_device(seed):
     rng = np.random.default_rng(seed)
@@ -56,6 +57,7 @@ def test_random_programs_of_one_device(seed):
         np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-4)
 
 
+@pytest.mark.slow
 def test_a_local_map_is_tuned_as_one_device_would_be():
     mapped = local_map(lambda x: ja.sort(x.sin(), -1)[0].view(1, -1, 8)[0], [Shard(0)], ([Shard(0)],), MESH)
     x = distribute_tensor(ja.randn(32, 8), MESH, [Shard(0)])

@@ -85,6 +85,7 @@ def test_a_gradient_is_cut_inside_of_the_backward():
     assert not any(shardings)
 
 
+@pytest.mark.slow
 def test_arrays_under_jit_and_remat():
     p, x = arrays(), batch()
     for fn in (ja.grad(formula), ja.jit(ja.grad(formula)), jax.jit(jax.grad(ja.remat(formula)))):
@@ -94,6 +95,7 @@ def test_arrays_under_jit_and_remat():
             np.testing.assert_allclose(gradients[name], RIGHT[name], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", [pytest.param("eager", marks=pytest.mark.slow), "compiled"])
 def test_gradients_of_functions(how):
     p, x = tensors(), ja.from_jax(batch())
@@ -117,6 +119,7 @@ def test_gradients_of_functions(how):
                 check(p, {name: g.detach() for name, g in found.items()})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("kind", "how"),
     [("SGD", "eager"), ("Adam", "compiled"), pytest.param("AdamW", "eager", marks=pytest.mark.slow)],
@@ -189,6 +192,7 @@ def test_optax_under_jit():
         assert is_placed_as(q[name], p[name]) and is_placed_as(state[0].mu[name], p[name])
 
 
+@pytest.mark.slow
 def test_one_program_serves_all_placements():
     compiled = ja.compile(loss_of)
     for spec in (SHARDED, WHOLE, spread(None, "d")):

@@ -27,6 +27,7 @@ def step(w, x, y):
     return jax.value_and_grad(loss)(w), x * y[:, None], x.T
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_sharded_batch_runs_in_a_bucket(kind):
     sized, exact = ja.jit(step, dynamic={"x": 0, "y": 0}), jax.jit(step)
@@ -74,6 +75,7 @@ def test_what_is_longer_than_no_row_of_a_device_is_placed_along_fewer_axes():
     assert shorter.sharding.mesh == by_rows.mesh and sums.sharding.is_equivalent_to(by_rows, 2)
 
 
+@pytest.mark.slow
 def test_tensors_on_several_devices_train_in_a_bucket():
     def train(w, x):
         z = (x @ w).softmax(-1)

@@ -129,6 +129,7 @@ def test_an_unfinished_sum_is_no_operand_and_no_target():
     assert copy.deepcopy(part).full_tensor().tolist() == part.full_tensor().tolist() == [[1] * 4] * 8
 
 
+@pytest.mark.slow
 def test_two_meshes_and_one_device_meet():
     a, b = values(8, 4), values(8, 4, seed=1)
     right = (a * b).tolist()

@@ -180,6 +180,7 @@ def test_products_of_very_many_factors_are_left():
     assert n_of_weights(divide_late(closed).jaxpr, "reduce_sum") == n_of_weights(closed.jaxpr, "reduce_sum") == 2
 
 
+@pytest.mark.slow
 def test_gradients_near_the_largest_float_stay_finite():
     q, k, v = qkv()
     args = q * 0.01, k, v * 1e-3, jnp.full((N, FEATURES), 2e38)  # whose sum over features is infinite
@@ -190,6 +191,7 @@ def test_gradients_near_the_largest_float_stay_finite():
     assert all(np.isfinite(x).all() for x in fn(*args))  # and what the pass leaves computes the same
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("value", some([np.inf, np.nan, -np.inf], 1))
 @pytest.mark.parametrize("which", some(range(4), 2))
 def test_values_that_are_not_finite(value, which):
@@ -253,6 +255,7 @@ def test_random_programs_keep_their_values_and_gradients(seed):
     divided_late(with_gradients(fn), *args, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_an_attention_of_tensors_divides_late(everything_is_large, monkeypatch):
     changed = []
 

@@ -162,6 +162,7 @@ def test_fields_that_are_read_whole():
     assert skipped(mixed, normal(3, N, N), v[0]) < 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", some([np.nan, -np.inf, np.inf, 1e30], 1))
 @pytest.mark.parametrize("which", some(range(3), 1))
 def test_values_that_are_not_finite(value, which):
@@ -173,6 +174,7 @@ def test_values_that_are_not_finite(value, which):
         assert skipped(lambda *args: (fn(*args), *jax.vjp(fn, *args)[1](jnp.ones((2, N, 4)))), *args) < 0.9
 
 
+@pytest.mark.slow
 def test_rows_whose_scores_are_all_below_the_fill():
     mask = MASKS["causal"](*rows_and_columns())
     q, k, v = qkv(2)
@@ -198,6 +200,7 @@ def test_equations_of_blocks_have_the_parameters_of_their_primitive():
     assert "mul" in str(passed.jaxpr)  # printing reads parameters that computing does not need
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_layers", "sizes"), [(1, {15, 17}), (4, {7, 8, 9})])
 def test_more_than_two_blocks_have_to_save_what_their_kernels_take_to_compile(n_layers, sizes, using_machine):
     """Kernels of layers that are alike are compiled once, so that what these save counts together."""

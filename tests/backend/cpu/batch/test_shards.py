@@ -423,6 +423,7 @@ def test_a_function_of_tensors_runs_the_shards_too(monkeypatch):
     assert any(made)
 
 
+@pytest.mark.slow
 def test_calls_from_many_threads_and_under_other_settings():
     step = descent(LOSSES["cross entropy"])
     run, want = ja.jit(step), jax.jit(step)(W, X, LABELS)

@@ -167,6 +167,7 @@ def test_kernels_larger_than_their_image_meet_a_padded_one():
     assert names(passed)["optimization_barrier"] == 1
 
 
+@pytest.mark.slow
 def test_gradients_of_transposed_convolutions_hold_no_image_with_holes():
     up = lambda x, k: lax.conv_transpose(x, k, (2, 2), "SAME", dimension_numbers=NHWC)
     passed = without_large_kernels(with_gradients(up), normal(0, 2, 6, 6, 8), normal(1, 3, 3, 8, 3))
@@ -205,6 +206,7 @@ def test_depthwise_convolutions_and_their_gradients_are_sums(dtype):
     assert n_left(sum_depthwise, with_gradients(fn), x, k, rtol=1e-5 if dtype == jnp.float32 else 0.05) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("poison", some([np.nan, np.inf], 1))
 def test_nan_and_infinities_propagate(poison):
     x, k = normal(0, 2, 6, 6, 4).at[1, 2, 3, 1].set(poison), normal(1, 3, 3, 1, 4)
@@ -226,6 +228,7 @@ VOLUMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(VOLUMES, 1))
 def test_convolutions_of_volumes_are_convolutions_of_images(name):
     options = {"window_strides": (1, 1, 1), "dimension_numbers": ("NDHWC", "DHWIO", "NDHWC"), **VOLUMES[name]}

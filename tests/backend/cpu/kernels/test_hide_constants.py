@@ -45,6 +45,7 @@ def test_gradients_of_sums_of_cumulative_sums():
     assert n_barriers(jax.grad(lambda x: (jnp.cumsum(x, 0) * x).sum()), X) == 0
 
 
+@pytest.mark.slow
 def test_it_is_in_the_program_and_in_the_bodies_of_loops_that_may_hold_barriers():
     def add(c):
         return c + lax.cumsum(jnp.ones((SIDE * 4, SIDE)))

@@ -84,6 +84,7 @@ def test_what_is_left_alone():
     assert n_branches(lambda x: jnp.sin(x) + jnp.cos(x) * jnp.tan(x), X) == 1  # one for each angle
 
 
+@pytest.mark.slow
 def test_gradients_loops_and_calls():
     def loss(w, x):
         def layer(x, _):

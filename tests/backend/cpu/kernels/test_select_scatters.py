@@ -108,6 +108,7 @@ def test_what_only_the_caller_reads_stays():
     assert "scatter-add" in str(select_scatters(inline(closed)))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(20, 4))
 def test_random_gathers_have_the_same_gradients(seed):
     rng = random.Random(seed)
@@ -130,6 +131,7 @@ def test_random_gathers_have_the_same_gradients(seed):
     assert left == 0 if width == 1 or shape[axis] == 1 == n_axes else left <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("poison", some([np.nan, np.inf], 1))
 def test_nan_and_infinities_stay_where_they_were(poison):
     fn = jax.grad(lambda x, y: (jax.nn.log_softmax(x)[jnp.arange(3), y] * jnp.float32([1, poison, 2])).sum())

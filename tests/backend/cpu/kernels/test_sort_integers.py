@@ -52,7 +52,7 @@ def some_values(dtype, shape, seed):
     return jnp.asarray(x, dtype)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "dtype", some(["float32", "bfloat16", "uint32", "float16", "int8", "int16", "int32", "uint8", "uint16"], 3)
 )
@@ -67,6 +67,7 @@ def test_places_are_sorted_with_the_key(dtype, shape, axis):
         np.testing.assert_array_equal(ja.jit(lambda x: jnp.argsort(x, axis))(x), jnp.argsort(x, axis))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(8, 3))
 def test_others_are_carried_along(seed):
     rng = np.random.default_rng(seed)

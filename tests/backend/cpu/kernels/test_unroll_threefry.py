@@ -42,7 +42,7 @@ def assert_same_bits(fn, *args):
     return graph
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", some([(n, first) for n in (32, 8, 64, 16) for first in (True, False)], 2))
 def test_bits_of_every_width_and_shape(case):
     width, is_partitionable = case
@@ -53,6 +53,7 @@ def test_bits_of_every_width_and_shape(case):
             assert primitives(graph).count("jit") == 1
 
 
+@pytest.mark.slow
 def test_keys_in_arrays_and_keys_of_the_old_kind():
     keys = jax.random.split(KEY, 6).reshape(2, 3)
     draw = lambda key: jax.random.uniform(key, (5,))

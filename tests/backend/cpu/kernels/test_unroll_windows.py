@@ -108,6 +108,7 @@ def test_the_first_of_equal_elements_has_the_gradient(padding):
     assert n_loops(with_gradient(*args), *weighted(x, *args)) == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("poison", some([np.nan, np.inf], 1))
 @pytest.mark.parametrize("kind", some(["max", "sum", "min"], 2))
 def test_nan_and_infinities_propagate(kind, poison):
@@ -118,6 +119,7 @@ def test_nan_and_infinities_propagate(kind, poison):
     assert n_loops(with_gradient(*args), x, weights.at[1, 1].set(poison)) == 0
 
 
+@pytest.mark.slow
 def test_pooling_of_tensors(everything_is_large):
     functional = ja.nn.functional
     x = ja.from_jax(normal(0, 2, 3, 8, 8)).requires_grad_()

@@ -50,6 +50,7 @@ def faults(*argv):
     return int(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="keep_freed_memory leaves other allocators alone")
 def test_what_a_thread_frees_is_there_at_its_next_call():
     assert faults("many") > 20_000 > 1_000 > faults("many", "keep")
@@ -137,6 +138,7 @@ assert allocator.keep_freed_memory()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="keep_freed_memory leaves other allocators alone")
 def test_kept_memory_is_bounded_and_given_back_when_asked():
     environment = {name: value for name, value in os.environ.items() if not is_told_otherwise({name: value})}

@@ -106,6 +106,7 @@ def test_nothing_waits_for_what_is_read_no_more():  # XLA would drop it from the
     assert any(barrier.outvars[-1] in eqn.invars for eqn in graph.jaxpr.eqns)
 
 
+@pytest.mark.slow
 def test_random_bits_wait_and_effects_stay_where_they_are():
     def dropped(key, x):
         for k in jax.random.split(key, 3):

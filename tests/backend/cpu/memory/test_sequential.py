@@ -79,6 +79,7 @@ def test_any_cut_computes_the_same(seed):
     assert len(set(map(id, results))) == len(results) and not any(r is a for r in results for a in args)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(6, 1))
 def test_halves_compute_the_same(seed):
     fn, args = matrix_program(seed)
@@ -94,6 +95,7 @@ def sorted_both_ways(x):
     return jnp.take_along_axis(x, order, -1) + jnp.sort(x * 2, -1), order
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("limit", some([3 << 12, 1 << 13, 1 << 14], 1))
 @pytest.mark.parametrize("has_gradient", [False, True])
 def test_no_cut_where_64_bits_cross(limit, has_gradient):
@@ -178,6 +180,7 @@ def test_what_xla_refuses_is_told_when_the_programs_are_asked_for():
             run(WEIGHTS, X)
 
 
+@pytest.mark.slow
 def test_nothing_holds_the_arguments_of_a_first_call():
     run, given = ja.jit(step), X + 1  # the error that ends its trace holds frames
     seen = weakref.ref(given)
@@ -264,6 +267,7 @@ def test_a_few_simple_equations_are_done_again_in_the_next_subprogram():
     assert_agree(run_subprograms(schedule, (x, x)), jax.jit(jaxpr_as_fun(closed))(x, x))
 
 
+@pytest.mark.slow
 def test_values_between_subprograms_are_let_go():
     run = ja.jit(step)
     out = run(WEIGHTS, X)
@@ -400,6 +404,7 @@ def test_what_is_donated_is_counted_without_what_is_static():
         scaled(2, given, X, 1)
 
 
+@pytest.mark.slow
 def test_one_subprogram_takes_and_returns_what_the_graph_does():
     def fn(unused, x, w):
         return x.sum(), jnp.sort(x) @ w, x, x

@@ -52,7 +52,7 @@ def types(closed):
     return [(aval.shape, aval.dtype, aval.weak_type) for aval in closed.out_avals]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", some(EVERY, 3))
 @pytest.mark.parametrize("seed", seeds(2, 1))
 def test_gradients_are_kept_by_each(name, seed, everything_is_large):
@@ -73,6 +73,7 @@ def assert_kept(name, seed):
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(np.abs(want).max()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "seed"),
     [("all", 0), *(pytest.param(name, i, marks=pytest.mark.slow) for name, i in (("hold", 0), ("all", 1), ("all", 2)))],
@@ -433,6 +434,7 @@ def test_effects_callbacks_and_custom_calls_stay_in_order(everything_is_large):
     assert [name for name, _ in seen] == ["first", "second"] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("poison", some([np.nan, np.inf, -np.inf], 1))
 def test_nan_and_infinities_propagate(poison, everything_is_large):
     fn, args = matrix_program(5)

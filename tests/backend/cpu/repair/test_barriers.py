@@ -41,7 +41,7 @@ GO = {
 }
 
 
-@pytest.mark.few(7)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", [*STAY, *GO])
 def test_programs_with_barriers_compile_and_are_right(name):
     fn = {**STAY, **GO}[name]

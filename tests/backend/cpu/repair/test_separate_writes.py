@@ -92,7 +92,7 @@ def in_a_scan(fn):
     return lambda x: lax.scan(lambda c, _: (fn(c).reshape(x.shape), fn(c).sum()), x, None, length=3)[0]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("place", some([in_a_scan, as_itself, in_a_branch, in_a_loop], 1))
 @pytest.mark.parametrize("fn", PROGRAMS)
 def test_writes_within_one_value_by_jit(fn, place):
@@ -101,7 +101,7 @@ def test_writes_within_one_value_by_jit(fn, place):
         np.testing.assert_array_equal(ja.jit(place(fn))(x), in_order(place(fn), x))
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("fn", one_in(2, PROGRAMS))
 def test_writes_within_one_value_without_passes_on_a_device_and_in_other_programs(fn):
     x = jnp.arange(16.0)
