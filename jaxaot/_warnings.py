@@ -8,11 +8,14 @@ class RecompileWarning(UserWarning):
 
         @ja.compile
         def step(x, n):
-            return x * n
-        for n in range(10):
+            for _ in range(n):
+                x = x * 2
+            return x
+        for n in range(12):
             step(ja.ones(3), n)    # RecompileWarning: a program for each value of `n`
-        for n in range(10):
-            step(ja.ones(3), ja.tensor(n))
+        step = ja.compile(lambda x, n: x * 2**n)
+        for n in range(12):
+            step(ja.ones(3), n)
     """
 
 
