@@ -121,7 +121,8 @@ def document(functions: Mapping[str, Functions], tensor: type, views: set[str], 
 
     def form_of(fn: types.FunctionType, name: str, place: str) -> Form:
         note = "The result is a view: it shares memory with `input`." if name in views - {*_MAY_COPY} else ""
-        make = lambda: described(with_second_names(name, fn, compiled), name, note, place)
+        text = fn.__doc__ or ""  # before another name of the same function has its help
+        make = lambda: described(with_second_names(name, fn, compiled), text, name, note, place)
         return forms.setdefault((id(fn), OTHER_NAMES.get(name) and name), Form(make))
 
     for namespace, found in functions.items():
@@ -148,9 +149,9 @@ def parameters_of(fn: Any) -> list[str]:
     return list(code.co_varnames[:n])
 
 
-def described(fn: Any, op: str, note: str, place: str) -> Any:
-    """Gives a function that is no row its help, and returns it."""
-    text = inspect.cleandoc(fn.__doc__)
+def described(fn: Any, text: str, op: str, note: str, place: str) -> Any:
+    """Gives a function that is no row its help, which begins with a text, and returns it."""
+    text = inspect.cleandoc(text)
     if "Args:" not in text:
         text = "\n\n".join(filter(None, [text, arguments(op, parameters_of(fn))]))
     fn.__doc__ = "\n\n".join(filter(None, [text, note, DIFFERENCES.get(op, ""), f"See `{place}.{op}`."]))

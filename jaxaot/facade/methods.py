@@ -471,7 +471,11 @@ def _polygamma(self: Tensor, n: int) -> Tensor:
 
 
 def _taking_dims(name: str) -> Form:
-    return Form(lambda: described(_dim_or_dims(name), name, "", "torch.Tensor"))
+    def make() -> Any:
+        method = _dim_or_dims(name)
+        return described(method, method.__doc__ or "", name, "", "torch.Tensor")
+
+    return Form(make)
 
 
 def _dim_or_dims(name: str) -> Callable[..., Any]:

@@ -406,7 +406,7 @@ def test_the_whole_backward_is_one_program():
         functools.reduce(lambda h, w: (h @ w).tanh(), ws, ja.tensor(x)).sum().backward()
     expected = jax.grad(lambda ws: functools.reduce(lambda h, w: jnp.tanh(h @ w), ws, x).sum())([jnp.ones((4, 4))] * 6)
     for w, gradient in zip(ws, expected, strict=True):
-        np.testing.assert_allclose(w.grad.numpy(), gradient, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(w.grad.numpy(), gradient, rtol=1e-4, atol=1e-6)
     assert compiler.cache_info().misses == 1
 
 

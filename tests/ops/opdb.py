@@ -146,8 +146,7 @@ def find(op):
     found = ja
     for part in op.name.split("."):
         found = getattr(found, part, None)
-    is_dtype = isinstance(found, type) and issubclass(found, np.generic)  # `ja.cfloat`, as `torch.cfloat`
-    if (found is None or is_dtype) and "." not in op.name:
+    if (found is None or isinstance(found, ja.dtype)) and "." not in op.name:  # `ja.cfloat`, as `torch.cfloat`
         found = getattr(ja.Tensor, op.name, None)
     return found
 
