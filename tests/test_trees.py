@@ -172,6 +172,8 @@ def test_transformations_keep_the_order_of_what_they_take():
     assert [gradient["w"].item(), gradient[1][0].item(), gradient[None]["z"].item()] == [4, 2, 0.5]
     made = lambda p: {"w": p["w"] * 2, 1: p["b"] * p["w"]}
     q = {"w": A, "b": B, 3: A}
+    for of in (ja.func.grad, ja.func.jacrev, ja.func.jacfwd):
+        assert list(of(lambda q: (q["w"].sum(), made(q)), has_aux=True)(q)[1]) == ["w", 1]
     output, pull = ja.func.vjp(made, q)
     assert list(output) == ["w", 1]
     for cotangents in ({1: A, "w": B}, {"w": B, 1: A}):

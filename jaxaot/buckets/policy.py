@@ -31,8 +31,13 @@ class Buckets(NamedTuple):
     least: int = 0
     most: int | None = None
 
-    def of(self, size: int) -> int | None:
-        """Returns the smallest bucket that has room for a size; None if none has."""
+    def of(self, size: int, doubles: bool = False) -> int | None:
+        """Returns the smallest bucket that has room for a size; None if none has.
+
+        Args:
+          size: The size.
+          doubles: Whether of `"pow2"` only the powers of two count.
+        """
         if size < self.least or (self.most is not None and size > self.most):
             return None
         if self.sizes:
@@ -40,7 +45,7 @@ class Buckets(NamedTuple):
         elif self.step:
             found = -(-size // self.step) * self.step
         else:
-            found = next(bucket for bucket in _powers() if bucket >= size)
+            found = next(bucket for bucket in _powers(doubles) if bucket >= size)
         return found if found is None or self.most is None else min(found, self.most)
 
     def up_to(self, size: int) -> list[int]:
@@ -78,11 +83,12 @@ def are_sizes_imagined() -> bool:
     return _imagined.is_on
 
 
-def _powers() -> Iterator[int]:
+def _powers(doubles: bool) -> Iterator[int]:
     bucket = SMALLEST
     while True:
         yield bucket
-        yield bucket + bucket // 2
+        if not doubles:
+            yield bucket + bucket // 2
         bucket *= 2
 
 

@@ -115,6 +115,24 @@ class Fit(NamedTuple):
         return results
 
 
+class _Growth(NamedTuple):
+    """How a size changed of late: what it was last, by how much it had grown then, and how often in a row by that."""
+
+    last: int
+    step: int = 0
+    times: int = 0
+
+    def then(self, size: int) -> _Growth:
+        """Returns how it changed with the next call."""
+        step = size - self.last
+        if step == 0:
+            return self
+        return _Growth(size, step, self.times + 1 if step == self.step else 1)
+
+
+_GROWS = 4
+"""A size that grew so often in a row by the same, as a text or a cache does, is taken to go on: its buckets double."""
+
 _MOST_COURSES = 3
 """A program of a bucket is tried for so many things that the function does, such as to train and to evaluate."""
 
@@ -149,6 +167,8 @@ class Family:
         self._tried: dict[Any, dict[Any, str]] = collections.defaultdict(dict)
         self.refused: dict[Shapes, str] = {}
         self._fixed: set[Place] = set()
+        self._growth: dict[Place, _Growth] = {}
+        self._may_double = True
 
     def keeps(self, places: Iterable[Place]) -> None:
         """Notes axes of which no bucket is made, whatever changes."""
@@ -168,6 +188,8 @@ class Family:
         known: dict[Any, int] = {}
         groups = {}
         for (i, axis), buckets in self.places.items():
+            size = shapes[i][axis]
+            self._growth[i, axis] = self._growth.get((i, axis), _Growth(size)).then(size)
             key = self._groups.get((i, axis), 0), shapes[i][axis], buckets
             if (i, axis) not in self._groups and self._first is not None:
                 key = (0, self._first[i][axis], shapes[i][axis], buckets)  # equal in the first call and in this one
@@ -201,7 +223,21 @@ class Family:
         if len(beyond) == len(sizes):
             return next(iter(beyond.values()))
         inside = [group for group in sizes if group not in beyond]  # the others keep the sizes that they have
+        if not self.made.get(self.shapes_at(shapes, buckets)):
+            buckets |= self._doubled(shapes)
         return {group: sizes[group] for group in inside}, {group: buckets[group] for group in inside}
+
+    def _doubled(self, shapes: Shapes) -> dict[int, int]:
+        """Returns larger buckets for the groups that grow with each call, which would soon outgrow others."""
+        found: dict[int, int] = {}
+        if not self._may_double:
+            return found
+        for (i, axis), group in self._groups.items():
+            growth = self._growth[i, axis]
+            bucket = self.places[i, axis].of(shapes[i][axis], doubles=True)
+            if growth.step > 0 and growth.times >= _GROWS and bucket is not None:
+                found[group] = self._rounded(group, bucket)
+        return found
 
     def _rounded(self, group: int, bucket: int) -> int:
         """Returns a bucket that can lie over the devices over which the arrays of a group do."""
@@ -231,7 +267,21 @@ class Family:
         found = self.bucket_of(shapes)
         if isinstance(found, str):
             return found
-        sizes, buckets = found
+        fit = self._fit_at(*found, shapes, trace, compiled)
+        if isinstance(fit, str) and self._may_double and self._doubled(shapes):
+            self._may_double = False  # a table may have no rows for a bucket so large
+            return self.fit(shapes, trace, compiled)
+        return fit
+
+    def _fit_at(
+        self,
+        sizes: dict[int, int],
+        buckets: dict[int, int],
+        shapes: Shapes,
+        trace: Callable[[Shapes], Graph],
+        compiled: Callable[[Made, str, Graph], Any],
+    ) -> Fit | str:
+        """Returns how a call runs in the program of a bucket, or why it does not."""
         at_bucket = self.shapes_at(shapes, buckets)
         here = trace(shapes)
         why = ""

@@ -168,12 +168,13 @@ def _visit(trace: TraceState, escapes: Escapes, seen: set[int], tensor: Tensor) 
     base = tensor._base_tensor
     if base is not None:
         _visit(trace, escapes, seen, base)
+    storage = tensor._storage
     if tensor._trace is trace:
         escapes.made.append(tensor)
     else:
         trace.note(tensor)
-        trace.adopt(tensor._storage)
-    storage = tensor._storage
+    if storage.trace is not trace:  # memory from outside, of which no value may have been read
+        trace.adopt(storage)
     if storage.trace is trace and id(storage) not in trace.storages and id(storage) not in escapes.storage_ids:
         escapes.storage_ids.add(id(storage))
         escapes.fresh.append(storage)

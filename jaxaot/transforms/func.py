@@ -262,7 +262,8 @@ def _gradient(func: Callable[..., Any], argnums: Argnums, has_aux: bool, writes:
         args = _sealed(args)
 
         def number(*args: object, **kwargs: Any) -> Any:
-            value, besides = pytree.unsealed(pure(*args, **kwargs))
+            output, besides = pure(*args, **kwargs)
+            value = pytree.unsealed(output)
             return (sum(carried(value)) if is_wrapper(value) else value), (value, besides)
 
         (_, (value, (aux, after))), gradients = jax.value_and_grad(number, chosen, True)(*args, **kwargs)

@@ -417,3 +417,12 @@ def test_an_axis_that_depends_on_a_size_is_no_size():
 def test_without_dynamic_it_is_what_it_was():
     assert type(ja.jit(lambda x: x)) is type(ja.jit(lambda x: x, dynamic=False))
     assert type(ja.jit(lambda x: x)).__name__ == "Jitted"
+
+
+@pytest.mark.parametrize(("rows", "n_programs"), [(48, 5), (64, 5)])  # exact, 8, 16, 32, and 48 or 64
+def test_buckets_of_a_size_that_grows_double(rows, n_programs):
+    step = ja.jit(fn := lambda x: jnp.cumsum(x, 0) * X[:rows][: x.shape[0]], dynamic=True)
+    for n in [*range(1, 10), *range(13, 18), *range(29, 40)]:
+        assert_same(step(X[:n]), fn(X[:n]))
+    assert step.n_programs == n_programs
+    assert f"bucket ({rows}, 4)" in explained(step)

@@ -183,3 +183,13 @@ def test_nodes_of_returned_views_are_named_as_eagerly():
     for fn in (lambda a: (*a.unbind(0), a.view(2, 8)), lambda a: a.chunk(2), lambda a: [a.t(), a[1:], a[0]]):
         names = [view.grad_fn.name() for view in ja.compile(fn)(x)]
         assert names == [view.grad_fn.name() for view in fn(x)]
+
+
+def test_memory_of_a_parameter_that_nothing_read():
+    layer = ja.nn.Linear(2, 2)
+    for fn in (layer.state_dict, lambda: [layer.weight.detach(), layer.bias]):
+        compiled = ja.compile(fn)
+        for _ in range(2):
+            result = compiled()
+            weight = next(iter(result.values())) if isinstance(result, dict) else result[0]
+            assert weight.data_ptr() == layer.weight.data_ptr() and not weight.requires_grad
