@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import jax.numpy as jnp
@@ -40,6 +41,8 @@ def copy_tensor(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if hasattr(self, "_mark"):
         made._mark = self._mark
     memo[id(self)] = made
+    if vars(self):
+        vars(made).update(copy.deepcopy(vars(self), memo))
     if self._grad is not None:
         made._grad = copy_tensor(self._grad, memo)
     return made
@@ -53,8 +56,7 @@ def alias_tensor(self: Tensor) -> Tensor:
         made._counter = WriteCounter(1)
     if hasattr(self, "_mark"):
         made._mark = self._mark
-    if hasattr(self, "__dict__"):  # a subclass
-        vars(made).update({**vars(self), **vars(made)})
+    vars(made).update({**vars(self), **vars(made)})
     return made.requires_grad_() if self.requires_grad else made
 
 
@@ -74,7 +76,7 @@ def reduce_tensor(self: Tensor) -> Any:
     if state.trace is not None:
         self._concrete("Pickling")
     mark = (self._mark,) if hasattr(self, "_mark") else ()
-    return rebuild_tensor, (self._storage, self._layout, self._offset, self.requires_grad, *mark)
+    return rebuild_tensor, (self._storage, self._layout, self._offset, self.requires_grad, *mark), vars(self) or None
 
 
 def rebuild_tensor(

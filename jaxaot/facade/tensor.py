@@ -116,6 +116,7 @@ class Tensor(Bound):
     """
 
     __slots__ = (
+        "__dict__",  # attributes of users' own
         "__weakref__",
         "_base_tensor",
         "_chain",
@@ -174,6 +175,8 @@ class Tensor(Bound):
                     f"`{kind}` is made of inner tensors and has no memory and no place on the tape of its own, and "
                     "what was called needs one. Call it on the inner tensors."
                 )
+            if state.trace is not None and name not in _ASKED_OF_ANYTHING and name[:2] != "__" and name not in _FIELDS:
+                state.trace.note_fact(self, name)
             if name[:1] == "_" or name in _FIELDS:
                 raise AttributeError(f"'{kind}' object has no attribute '{name}'", name=name, obj=self)
             raise missing_name(kind, name, dir(type(self)), self)
@@ -607,7 +610,9 @@ def history_edge(history: History) -> Edge:
     return edge_of((accumulator, 0))
 
 
-_FIELDS = tuple(name for name in Tensor.__slots__ if name not in ("__weakref__", "_mark"))
+_FIELDS = tuple(name for name in Tensor.__slots__ if name not in ("__dict__", "__weakref__", "_mark"))
+_ASKED_OF_ANYTHING = ("_mark", "_fields", "aval")
+"""Attributes that jaxaot and JAX look for at any object."""
 _new = object.__new__
 
 

@@ -12,6 +12,7 @@ import jax
 from jaxaot import _trees as pytree
 from jaxaot._jax import is_tracer
 from jaxaot._typing import PyTreeDef
+from jaxaot.errors import EagerOnlyError
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.history import History
 from jaxaot.facade.iterated import is_iterator
@@ -170,6 +171,11 @@ def _visit(trace: TraceState, escapes: Escapes, seen: set[int], tensor: Tensor) 
         _visit(trace, escapes, seen, base)
     storage = tensor._storage
     if tensor._trace is trace:
+        if vars(tensor):
+            raise EagerOnlyError(
+                f"A tensor that the function made has the attribute `{next(iter(vars(tensor)))}`, and outlives it",
+                "Return what the attribute holds beside the tensor, and set it outside of the function.",
+            )
         escapes.made.append(tensor)
     else:
         trace.note(tensor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from jaxaot.facade.asked import FACTS
+from jaxaot.facade.asked import fact as answer_to
 from jaxaot.facade.create import is_held
 from jaxaot.facade.tracing import TraceState
 from jaxaot.plan.guards import LEAVES, Answers, IsHeld, IsTensor, PythonGuard
@@ -39,7 +39,8 @@ def asked_guards(trace: TraceState, number: dict[int, int], paths: dict[int, Pat
         if id(base) in number:
             yield PythonGuard((*paths[i], _BASE), IsTensor(number[id(base)]))
         else:
-            yield PythonGuard(paths[i], Answers(fact, FACTS[fact](tensor), FACTS[fact]))
+            answer = answer_to(fact)
+            yield PythonGuard(paths[i], Answers(fact, answer(tensor), answer))
 
 
 def held_guards(trace: TraceState, arguments: Any, tree: Any) -> Iterator[PythonGuard]:

@@ -268,7 +268,10 @@ class _Walk:
                 self._argument((*path, ("item", i)), child)
         elif is_wrapper(value):
             self._aside(path, value)
-        elif isinstance(value, (Tensor, jax.Array, np.ndarray, jax.ShapeDtypeStruct, *PLAIN, *CONSTANT)):
+        elif isinstance(value, Tensor):
+            self._outside.setdefault(id(value), path)
+            self._of_users(path, value)
+        elif isinstance(value, (jax.Array, np.ndarray, jax.ShapeDtypeStruct, *PLAIN, *CONSTANT)):
             return
         elif _is_compared(value) or not (is_leaf(value) or not pytree.is_node(value)):  # its fields are leaves
             self._class(path, type(value), set(attributes_of(value)), (*path, ("type", None)))
@@ -416,6 +419,14 @@ class _Walk:
             self._guard(path, HasLayout(value._layout.plain, value.requires_grad))
         elif path not in self._reached.tensor_paths:
             self._guard(path, IsTensor(self._reached.tensors[id(value)]))
+        if first == path:
+            self._of_users(path, value)
+
+    def _of_users(self, path: Path, value: Tensor) -> None:
+        """Guards the attributes of a tensor that users gave it and code names; those that it lacks are noted in runs."""
+        for name in vars(value):
+            if name in self.known.names:
+                self._named((*path, ("attr", name)), name, vars(value)[name])
 
     def _wrapper(self, path: Path, value: Any) -> None:
         """Guards what a tensor is made of."""

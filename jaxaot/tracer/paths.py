@@ -113,6 +113,8 @@ def children(value: object, names: set[str]) -> Iterator[tuple[Path, Any, bool]]
             yield (("attr", name),), child, False
         yield (("type", None),), type(value), True
     elif isinstance(value, Tensor):
+        for name, child in list(vars(value).items()):
+            yield (("attr", name),), child, False
         if value._grad is not None:
             yield (("attr", "_grad"),), value._grad, False
         if value._base_tensor is not None:

@@ -116,6 +116,10 @@ class World:
             self.paths[id(value)] = path
             self._keep.append(value)
             is_tensor = isinstance(value, (Tensor, jax.Array)) and not is_wrapper(value)
+            if is_tensor and isinstance(value, Tensor):
+                self._notes.append(_OfTensor(path, value, dict(vars(value))))
+                own = [(name, child) for name, child in vars(value).items() if not isinstance(child, LEAVES)]
+                queue += [((*path, ("attr", name)), child) for name, child in own]
             if is_tensor or is_cell(value):
                 continue
             self._notes += self._notes_of(path, value, names)
@@ -504,6 +508,13 @@ class _Wrapper(_Attributes):
 
     def now(self) -> dict[str, Any]:
         return _own_attributes(self.value)
+
+
+class _OfTensor(_Attributes):
+    """A tensor, by the attributes that are no part of it."""
+
+    def now(self) -> dict[str, Any]:
+        return vars(self.value)
 
 
 def _is_managed(cls: type, name: str) -> bool:
