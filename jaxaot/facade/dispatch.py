@@ -50,7 +50,15 @@ from jaxaot.facade.subclass import SUBCLASSES, call_wrapper, holds_subclass, is_
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap, wrap_array
 from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.facade.wrapper_gradients import carried
-from jaxaot.facade.write import apart_from_hooks, check_writable, is_itself, refuse_write, write_array, write_value
+from jaxaot.facade.write import (
+    apart_from_hooks,
+    check_writable,
+    is_itself,
+    note_statistics,
+    refuse_write,
+    write_array,
+    write_value,
+)
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.lower.entry import run_into
 from jaxaot.ops.promotion import is_inexact
@@ -321,6 +329,7 @@ def _store_written(spec: OpSpec, flat: Sequence[Any], values: Sequence[Any]) -> 
         target = flat[position[parameter.name]]
         if target is not None and value is not None:
             write_value(target, value)
+            note_statistics(target)
 
 
 def unpack(spec: OpSpec, tensors: list[Tensor]) -> Any:

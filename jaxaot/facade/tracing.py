@@ -357,6 +357,9 @@ class TraceState:
         array = storage.array if was is None else was[1]["array"]
         return array if self.outer is None else self.outer.outside_array(storage)
 
+    def note_statistics(self, tensor: Tensor) -> None:
+        """Notes that an operation wrote to a tensor which is no argument of its gradients, as a batch norm does."""
+
     def note_place(self, storage: Storage) -> None:
         """Notes that where a storage lies is used as a number."""
         if self.outer is not None:

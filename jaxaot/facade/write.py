@@ -332,3 +332,10 @@ def next_node(target: Any, edge: Edge) -> tuple[History, Any, int]:
         return history, edge.node, edge.index
     before = history_edge(history) if history.requires_grad else None
     return history, WriteNode(target._chain, history.layout, before, edge), 0
+
+
+def note_statistics(*tensors: Tensor) -> None:
+    """Notes that tensors were written which no gradient needs: `ja.func` lets a batch norm move those it captured."""
+    if state.trace is not None:
+        for tensor in tensors:
+            state.trace.note_statistics(tensor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jaxaot.facade.grad import recording
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.write import note_statistics
 from jaxaot.nn import functional
 
 
@@ -28,4 +29,5 @@ def cumulative_batch_norm(
         part = count.to(mean.dtype).reciprocal()
         mean.add_((batch_mean - mean) * part)
         var.add_((batch_var - var) * part)
+    note_statistics(mean, var)
     return result

@@ -66,6 +66,7 @@ class _InlineState(TraceState):
       index: With `"different"`, the index that is computed.
       n_indices: How many there are.
       first_states: The state of each generator when the function first took a key of it.
+      statistics: By id, the tensors from outside to which batch norms wrote while `ja.func` differentiates.
     """
 
     def __init__(self, outer: TraceState | None) -> None:
@@ -80,6 +81,7 @@ class _InlineState(TraceState):
         self.index: Any = None
         self.n_indices = 0
         self.first_states: dict[Generator, tuple[int, int]] = {}
+        self.statistics: dict[int, Tensor] = {}
 
     def read(self, storage: Storage, history: History | None, records: bool) -> Any:
         if history is None or not history.requires_grad:
@@ -179,10 +181,15 @@ class _InlineState(TraceState):
             return origin[2].array
         raise AssertionError(f"a pure function has no input of its own for {origin}")
 
+    def note_statistics(self, tensor: Tensor) -> None:
+        if self.is_transformed and not self.is_mapped and id(tensor._storage) in self.storages:
+            self.statistics[id(tensor)] = tensor
+
     def changed(self) -> int:
-        """Returns how many storages and tensors from outside are not as they were."""
+        """Returns how many storages and tensors from outside are not as they were, those of statistics aside."""
+        of_statistics = {id(tensor._storage) for tensor in self.statistics.values()}
         storages = sum(
-            id(storage) in self.written or storage.layout is not was["layout"]
+            (id(storage) in self.written and id(storage) not in of_statistics) or storage.layout is not was["layout"]
             for storage, was in self.storages.values()
         )
         fields = ("_storage", "_layout", "_offset", "_grad")
@@ -196,6 +203,11 @@ class _InlineState(TraceState):
 def states_before() -> dict[Generator, tuple[int, int]]:
     """Returns the generators that the running pure function takes keys of, each with its state before."""
     return state.trace.first_states if isinstance(state.trace, _InlineState) else {}
+
+
+def statistics() -> list[Tensor]:
+    """Returns the tensors from outside to which batch norms of the running pure function wrote."""
+    return list(state.trace.statistics.values()) if isinstance(state.trace, _InlineState) else []
 
 
 def _required(was: dict[str, Any]) -> bool:
@@ -366,8 +378,8 @@ def run_pure(
         raise TraceError(
             f"During a transform of `ja.func` the function provided would mutate a captured Tensor: {n_changed} "
             "tensor(s) that it was not passed, their values, their shape or their `.grad`. Pass them as arguments and "
-            "return their new values. A batch norm in training writes running statistics: make it with "
-            "`track_running_stats=False`, or pass its buffers, `ja.func.functional_call(model, (params, buffers), x)`."
+            "return their new values. Under `vmap` a batch norm in training cannot keep its running statistics: make it "
+            "with `track_running_stats=False`."
         )
     if n_changed:
         raise TraceError(

@@ -373,6 +373,32 @@ def test_what_was_not_passed_is_not_written(way):
     assert run(way, refused) == [1, 1]
 
 
+@pytest.mark.parametrize("of", ["grad", "jacrev", "jacfwd", "hessian"])
+@pytest.mark.parametrize("way", BOTH)
+def test_a_batch_norm_moves_statistics_that_were_not_passed(way, of):
+    def moved(m):
+        mean, var, x = m.zeros(2), m.ones(2), m.tensor([[0.0, 1.0], [2.0, 5.0]])
+        norm = lambda x: m.nn.functional.batch_norm(x, mean, var, training=True)
+        fn = norm if of.startswith("jac") else lambda x: (norm(x) ** 3).sum()
+        getattr(m.func, of)(fn)(x)
+        return m.cat([mean, var])
+
+    assert run(way, moved) == pytest.approx([0.1, 0.3, 1.1, 1.7])
+
+
+@pytest.mark.parametrize("momentum", [0.1, None])
+def test_modules_count_batches_under_func(momentum):
+    made, right = (ja.nn.BatchNorm1d(2, momentum=momentum) for _ in range(2))
+    x = ja.tensor([[0.0, 1.0], [2.0, 5.0]])
+    compiled = ja.compile(lambda x: ja.func.jacrev(made)(x))
+    for run in (ja.func.jacrev(made), compiled, compiled):
+        run(x)
+        right(x)
+        assert [b.tolist() for b in made.buffers()] == [b.tolist() for b in right.buffers()]
+    with pytest.raises(ja.errors.TraceError, match="track_running_stats=False"):
+        ja.func.vmap(made)(ja.stack([x, x]))
+
+
 @pytest.mark.parametrize("way", ["eager", pytest.param("torch", marks=pytest.mark.oracle)])
 def test_what_a_derivative_was_taken_at_is_there_afterwards(way):
     m = importlib.import_module("torch") if way == "torch" else ja

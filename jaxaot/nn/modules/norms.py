@@ -7,6 +7,7 @@ from typing import Any
 
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.write import note_statistics
 from jaxaot.nn import functional, init
 from jaxaot.nn.averages import cumulative_batch_norm
 from jaxaot.nn.made import blank, check, each, ones, zero_count, zeros
@@ -107,6 +108,7 @@ class _BatchNorm(_NormOfStatistics):
         mean, var, count = self.running_mean, self.running_var, self.num_batches_tracked
         if self.training and self.track_running_stats and count is not None:
             count.add_(1)
+            note_statistics(count)
             if self.momentum is None and mean is not None and var is not None:
                 return cumulative_batch_norm(input, mean, var, count, self.weight, self.bias, self.eps)
         if self.training and not self.track_running_stats:
