@@ -13,6 +13,10 @@ import pytest
 
 from tests import seeds
 
+for name in ("stdout", "stderr"):
+    if getattr(sys, name) is None:  # closed where the tests are started: pytest would fail before the first of them
+        setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # as long as the process
+
 try:
     import resource
 except ImportError:  # on Windows
