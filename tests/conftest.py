@@ -13,9 +13,9 @@ import pytest
 
 from tests import seeds
 
-for name in ("stdout", "stderr"):
-    if getattr(sys, name) is None:  # closed where the tests are started: pytest would fail before the first of them
-        setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # as long as the process
+if sys.__stdout__ is None:  # it is closed where the tests are started, and pytest would fail before the first of them
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.execv(sys.executable, sys.orig_argv)
 
 try:
     import resource
