@@ -108,18 +108,7 @@ def _programs_are_let_go():
     """Programs of other modules do not fill the memory; few modules compile so much that theirs are let go."""
     yield
     if resident_bytes() > MOST_RESIDENT_BYTES:
-        if "tests.source" in sys.modules:
-            sys.modules["tests.source"].forget()
-        import jax
-
-        from jaxaot.facade.fused_backward import clear_fused
-        from jaxaot.facade.operands import clear_kernels
-
-        clear_kernels()
-        clear_fused()
-        jax.clear_caches()
-        gc.collect()
-        give_freed_memory_back()
+        let_programs_go()
 
 
 @pytest.fixture(autouse=True)
@@ -128,6 +117,24 @@ def _freed_memory_is_given_back():
     yield
     if resident_bytes() > MOST_RESIDENT_BYTES:
         give_freed_memory_back()
+        if resident_bytes() > MOST_RESIDENT_BYTES * 5 // 4:
+            let_programs_go()
+
+
+def let_programs_go() -> None:
+    """Forgets all programs that nothing but a cache holds."""
+    if "tests.source" in sys.modules:
+        sys.modules["tests.source"].forget()
+    import jax
+
+    from jaxaot.facade.fused_backward import clear_fused
+    from jaxaot.facade.operands import clear_kernels
+
+    clear_kernels()
+    clear_fused()
+    jax.clear_caches()
+    gc.collect()
+    give_freed_memory_back()
 
 
 def give_freed_memory_back() -> None:

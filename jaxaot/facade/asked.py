@@ -64,6 +64,16 @@ def fact(name: str) -> Callable[[Any], Any]:
     return FACTS.get(name) or (lambda tensor: name in vars(tensor))
 
 
+def note_absence(tensor: Any, name: str) -> None:
+    """Notes that a traced function looked for an attribute that a tensor does not have, and none has by itself."""
+    if state.trace is not None and not hasattr(type(tensor), name) and name[:2] != "__" and name not in _OF_ANYTHING:
+        state.trace.note_fact(tensor, name)
+
+
+_OF_ANYTHING = ("_fields", "aval")
+"""Attributes that jaxaot and JAX look for at any object."""
+
+
 class Place(int):
     """Where the memory of a tensor lies, in a trace.
 

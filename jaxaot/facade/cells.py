@@ -221,6 +221,13 @@ def attributes_of(value: object) -> dict[str, Any]:
     return found
 
 
+def is_managed(cls: type, name: str) -> bool:
+    """Returns whether a class says what happens when an attribute is set, as by a property."""
+    member = next((vars(owner)[name] for owner in cls.__mro__ if name in vars(owner)), None)
+    is_slot = isinstance(member, (types.MemberDescriptorType, types.GetSetDescriptorType))
+    return member is not None and hasattr(type(member), "__set__") and not is_slot
+
+
 CODE = (
     type, types.ModuleType, types.FunctionType, types.MethodType, types.BuiltinFunctionType, np.ndarray, jax.Array, str,
     bytes, int, float, complex, bool, type(None), range, slice, Generator,

@@ -1,11 +1,12 @@
-"""What is said where Python needs the value of a symbol."""
+"""What is said where Python, or a function of JAX, needs the value of a symbol or tensor."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from jaxaot._jax import varies_in_vmap
-from jaxaot.errors import ConcretizationError
+from jaxaot.errors import ConcretizationError, TensorValueError
 from jaxaot.facade.source_line import user_line
 
 HOW_MANY = "(how many elements there are)"
@@ -51,4 +52,15 @@ def no_value(what: str, size: Sequence[int], symbol: object, instead: str) -> Co
         "\n\nor let Python have the value, between two compiled segments of the function (but not in a branch "
         "of `ja.cond`, nor in an iteration of a loop such as `ja.scan`):"
         "\n\n    fn = ja.compile(fn, segments=True)"
+    )
+
+
+def refuse_in_jax(x: Any) -> None:
+    """Raises because a tensor was passed to a function of JAX."""
+    raise TensorValueError(
+        f"A `ja.Tensor` of shape {list(x.shape)} was passed to a function of JAX, such as `jax.jit`, `ja.jit`, "
+        "`jax.grad` or one of `jax.numpy`. These are functions of arrays, which nobody writes. Pass its values, "
+        "`x.jax()`. Or stay with tensors: `ja.compile(f)` in place of `jax.jit(f)`, `ja.func.grad(f)` in place of "
+        "`jax.grad(f)`, `ja.sin(x)` in place of `jnp.sin(x)`. Or make `f` a function of arrays: "
+        "`jax.jit(ja.functionalize(f))(x.jax())`."
     )

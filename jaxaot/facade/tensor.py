@@ -28,11 +28,11 @@ from jaxaot.errors import (
     TensorTypeError,
     TensorValueError,
 )
-from jaxaot.facade.asked import device_of, place_of
+from jaxaot.facade.asked import device_of, note_absence, place_of
 from jaxaot.facade.counter import WriteCounter, writes_of
 from jaxaot.facade.discarded import Discarded
 from jaxaot.facade.history import History
-from jaxaot.facade.no_value import no_value
+from jaxaot.facade.no_value import no_value, refuse_in_jax
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
 from jaxaot.lower.abstract import AbstractArray, refuse_value
@@ -175,8 +175,7 @@ class Tensor(Bound):
                     f"`{kind}` is made of inner tensors and has no memory and no place on the tape of its own, and "
                     "what was called needs one. Call it on the inner tensors."
                 )
-            if state.trace is not None and name not in _ASKED_OF_ANYTHING and name[:2] != "__" and name not in _FIELDS:
-                state.trace.note_fact(self, name)
+            note_absence(self, name)
             if name[:1] == "_" or name in _FIELDS:
                 raise AttributeError(f"'{kind}' object has no attribute '{name}'", name=name, obj=self)
             raise missing_name(kind, name, dir(type(self)), self)
@@ -611,8 +610,6 @@ def history_edge(history: History) -> Edge:
 
 
 _FIELDS = tuple(name for name in Tensor.__slots__ if name not in ("__dict__", "__weakref__", "_mark"))
-_ASKED_OF_ANYTHING = ("_mark", "_fields", "aval")
-"""Attributes that jaxaot and JAX look for at any object."""
 _new = object.__new__
 
 
@@ -642,14 +639,4 @@ def wrap_array(array: Any, layout: Layout | None = None) -> Tensor:
     return wrap(Storage(array, layout), layout)
 
 
-def _refuse_in_jax(x: Tensor) -> None:
-    raise TensorValueError(
-        f"A `ja.Tensor` of shape {list(x.shape)} was passed to a function of JAX, such as `jax.jit`, `ja.jit`, "
-        "`jax.grad` or one of `jax.numpy`. These are functions of arrays, which nobody writes. Pass its values, "
-        "`x.jax()`. Or stay with tensors: `ja.compile(f)` in place of `jax.jit(f)`, `ja.func.grad(f)` in place of "
-        "`jax.grad(f)`, `ja.sin(x)` in place of `jnp.sin(x)`. Or make `f` a function of arrays: "
-        "`jax.jit(ja.functionalize(f))(x.jax())`."
-    )
-
-
-refuse_values_of(Tensor, _refuse_in_jax)
+refuse_values_of(Tensor, refuse_in_jax)

@@ -63,7 +63,9 @@ from jaxaot.tracer.paths import (
     BUILTIN,
     MAPPINGS,
     SEQUENCES,
+    can_be_hidden,
     held_by,
+    is_compared,
     is_containers,
     is_foreign,
     is_foreign_class,
@@ -253,7 +255,7 @@ class _Walk:
         hidden = tuple(
             name
             for name in sorted(self.known.names.intersection(dir(cls)))
-            if name not in there and not name.startswith("__") and _can_be_hidden(cls, name)
+            if name not in there and not name.startswith("__") and can_be_hidden(cls, name)
         )
         if hidden:
             self._guard(path, HidesNone(hidden))
@@ -273,7 +275,7 @@ class _Walk:
             self._of_users(path, value)
         elif isinstance(value, (jax.Array, np.ndarray, jax.ShapeDtypeStruct, *PLAIN, *CONSTANT)):
             return
-        elif _is_compared(value) or not (is_leaf(value) or not pytree.is_node(value)):  # its fields are leaves
+        elif is_compared(value) or not (is_leaf(value) or not pytree.is_node(value)):  # its fields are leaves
             self._class(path, type(value), set(attributes_of(value)), (*path, ("type", None)))
             self._code_in(path, value)
         else:
@@ -423,7 +425,7 @@ class _Walk:
             self._of_users(path, value)
 
     def _of_users(self, path: Path, value: Tensor) -> None:
-        """Guards the attributes of a tensor that users gave it and code names; those that it lacks are noted in runs."""
+        """Guards the attributes of a tensor that users gave it and code names; what it lacks is noted in runs."""
         for name in vars(value):
             if name in self.known.names:
                 self._named((*path, ("attr", name)), name, vars(value)[name])
@@ -643,19 +645,3 @@ class _Walk:
 def _is_packages_count(value: object, module: str | None) -> bool:
     """Returns whether a value is what an installed package numbers its own objects by, an `itertools.count()`."""
     return isinstance(value, itertools.count) and is_installed(module)
-
-
-def _is_compared(value: object) -> bool:
-    """Returns whether an argument is an object of a library's class that says itself when it is equal."""
-    cls = type(value)
-    if isinstance(value, (type, types.FunctionType, types.MethodType, functools.partial, types.ModuleType)):
-        return False
-    is_whole = cls.__eq__ is not object.__eq__ and cls.__hash__ is not None
-    return is_whole and any(is_foreign_class(owner) for owner in cls.__mro__ if owner is not object)
-
-
-def _can_be_hidden(cls: type, name: str) -> bool:
-    """Returns whether an attribute of an object would come before a method of its class."""
-    member = inspect.getattr_static(cls, name, None)
-    kind = type(member)
-    return hasattr(kind, "__get__") and not hasattr(kind, "__set__")

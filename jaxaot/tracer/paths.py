@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextvars
 import enum
 import functools
+import inspect
 import os
 import sys
 import threading
@@ -300,3 +301,19 @@ def _function_children(fn: types.FunctionType, names: set[str]) -> Iterator[tupl
     if vars(fn):
         for name, child in list(vars(fn).items()):
             yield (("attr", name),), child, False
+
+
+def is_compared(value: object) -> bool:
+    """Returns whether an argument is an object of a library's class that says itself when it is equal."""
+    cls = type(value)
+    if isinstance(value, (type, types.FunctionType, types.MethodType, functools.partial, types.ModuleType)):
+        return False
+    is_whole = cls.__eq__ is not object.__eq__ and cls.__hash__ is not None
+    return is_whole and any(is_foreign_class(owner) for owner in cls.__mro__ if owner is not object)
+
+
+def can_be_hidden(cls: type, name: str) -> bool:
+    """Returns whether an attribute of an object would come before a method of its class."""
+    member = inspect.getattr_static(cls, name, None)
+    kind = type(member)
+    return hasattr(kind, "__get__") and not hasattr(kind, "__set__")

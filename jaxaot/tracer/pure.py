@@ -378,7 +378,7 @@ def run_pure(
         raise TraceError(
             f"During a transform of `ja.func` the function provided would mutate a captured Tensor: {n_changed} "
             "tensor(s) that it was not passed, their values, their shape or their `.grad`. Pass them as arguments and "
-            "return their new values. Under `vmap` a batch norm in training cannot keep its running statistics: make it "
+            "return their new values. Under `vmap` a batch norm in training cannot keep running statistics: make it "
             "with `track_running_stats=False`."
         )
     if n_changed:

@@ -23,7 +23,7 @@ import jax
 import numpy as np
 
 from jaxaot._immutable import immutable
-from jaxaot.facade.cells import attributes_of, is_cell, kind_of
+from jaxaot.facade.cells import attributes_of, is_cell, is_managed, kind_of
 from jaxaot.facade.recorded_math import recording
 from jaxaot.facade.subclass import is_wrapper
 from jaxaot.facade.tensor import Tensor
@@ -117,9 +117,8 @@ class World:
             self._keep.append(value)
             is_tensor = isinstance(value, (Tensor, jax.Array)) and not is_wrapper(value)
             if is_tensor and isinstance(value, Tensor):
-                self._notes.append(_OfTensor(path, value, dict(vars(value))))
-                own = [(name, child) for name, child in vars(value).items() if not isinstance(child, LEAVES)]
-                queue += [((*path, ("attr", name)), child) for name, child in own]
+                self._notes.append(_Tensor(path, value, own := _own_attributes(value)))
+                queue += [((*path, ("attr", name)), x) for name, x in own.items() if not isinstance(x, LEAVES)]
             if is_tensor or is_cell(value):
                 continue
             self._notes += self._notes_of(path, value, names)
@@ -170,7 +169,7 @@ class World:
                 yield _Class(path, value, _members(value))
         elif is_wrapper(value):
             self.wrappers[id(value)] = path
-            yield _Wrapper(path, value, _own_attributes(value))
+            yield _Tensor(path, value, _own_attributes(value))
         elif isinstance(value, enum.Enum):
             return
         elif not is_foreign_class(type(value)) or type(value) in _NAMESPACES or kind_of(value):
@@ -467,7 +466,7 @@ class _Attributes(_Note):
                 continue
             world.replaced.add((id(self.value), name))
             value = give(item, (*self.path, ("attr", name)))
-            if not is_of_class and holder is not None and name in holder and _is_managed(type(self.value), name):
+            if not is_of_class and holder is not None and name in holder and is_managed(type(self.value), name):
                 yield ItemWrite((*self.path, ("attr", "__dict__")), give(name, self.path), value)
             else:
                 yield AttributeWrite(self.path, name, value, is_of_class)
@@ -484,7 +483,7 @@ class _Attributes(_Note):
                 self._delete(self.value, name)
         for name, was in self.before.items():
             if now.get(name, MISSING) is not was:
-                if holder is not None and (name in holder or _is_managed(type(self.value), name)):
+                if holder is not None and (name in holder or is_managed(type(self.value), name)):
                     holder[name] = was
                 else:
                     self._set(self.value, name, was)
@@ -497,31 +496,17 @@ class _Attributes(_Note):
         return True
 
 
-def _own_attributes(wrapper: Any) -> dict[str, Any]:
-    """Returns the attributes of a tensor that is made of inner tensors: those of its class, and its layout."""
-    has_layout = type(wrapper)._layout is Tensor._layout  # else it is that of an inner tensor
-    return {**vars(wrapper), **({"_layout": wrapper._layout} if has_layout else {})}
+def _own_attributes(tensor: Any) -> dict[str, Any]:
+    """Returns the attributes of users' own; of a tensor that is made of inner tensors those of its class too."""
+    has_layout = is_wrapper(tensor) and type(tensor)._layout is Tensor._layout  # else it is that of an inner tensor
+    return {**vars(tensor), **({"_layout": tensor._layout} if has_layout else {})}
 
 
-class _Wrapper(_Attributes):
-    """A tensor that is made of inner tensors, by its attributes."""
+class _Tensor(_Attributes):
+    """A tensor, by its attributes."""
 
     def now(self) -> dict[str, Any]:
         return _own_attributes(self.value)
-
-
-class _OfTensor(_Attributes):
-    """A tensor, by the attributes that are no part of it."""
-
-    def now(self) -> dict[str, Any]:
-        return vars(self.value)
-
-
-def _is_managed(cls: type, name: str) -> bool:
-    """Returns whether a class says what happens when an attribute is set, as by a property."""
-    member = next((vars(owner)[name] for owner in cls.__mro__ if name in vars(owner)), None)
-    is_slot = isinstance(member, (types.MemberDescriptorType, types.GetSetDescriptorType))
-    return member is not None and hasattr(type(member), "__set__") and not is_slot
 
 
 class _Class(_Attributes):
