@@ -21,7 +21,7 @@ from flax import linen, nnx
 
 import jaxaot as ja
 from benchmarks import runner
-from jaxaot.facade.operands import clear_kernels
+from jaxaot.facade.dispatch.operands import clear_kernels
 
 BATCH = 10**10
 

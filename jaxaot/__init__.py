@@ -62,16 +62,16 @@ _LATER = {
     "jaxaot.archive.exported": ("export",),
     "jaxaot.archive.loaded": ("load",),
     "jaxaot.autograd._compiled_tape": ("compiled_autograd",),
-    "jaxaot.facade.assumed": ("assume_constant",),
-    "jaxaot.facade.create": (
+    "jaxaot.facade.marks.assumed": ("assume_constant",),
+    "jaxaot.facade.dispatch.create": (
         "as_tensor",
         "from_dlpack",
         "from_jax",
         "from_numpy",
         "tensor",
     ),
-    "jaxaot.facade.devices": ("device",),
-    "jaxaot.facade.generator": (
+    "jaxaot.facade.memory.devices": ("device",),
+    "jaxaot.facade.memory.generator": (
         "Generator",
         "default_generator",
         "fork_rng",
@@ -80,23 +80,23 @@ _LATER = {
         "manual_seed",
         "set_rng_state",
     ),
-    "jaxaot.facade.markers": (
+    "jaxaot.facade.marks.markers": (
         "checkpoint_name",
         "must_recompute",
         "must_save",
     ),
-    "jaxaot.facade.printed": ("print",),
-    "jaxaot.facade.sizes": (
+    "jaxaot.facade.marks.printed": ("print",),
+    "jaxaot.facade.marks.sizes": (
         "check",
         "mark_dynamic",
         "mark_static",
     ),
-    "jaxaot.facade.storage": ("Storage",),
-    "jaxaot.facade.tensor": (
+    "jaxaot.facade.memory.storage": ("Storage",),
+    "jaxaot.facade.memory.tensor": (
         "Size",
         "Tensor",
     ),
-    "jaxaot.facade.trees": (
+    "jaxaot.facade.marks.trees": (
         "to_arrays",
         "to_tensors",
     ),
@@ -188,8 +188,8 @@ _OWN = _public_names(globals())  # constants and settings
 
 def _functions() -> tuple[_Mapping[str, object], ...]:
     """Returns the functions of the op table by name, those of one tensor and those of lists."""
-    from jaxaot.facade.foreach import FOREACH
-    from jaxaot.facade.methods import FUNCTIONS
+    from jaxaot.facade.members.foreach import FOREACH
+    from jaxaot.facade.members.methods import FUNCTIONS
 
     return FUNCTIONS[""], FOREACH
 

@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple, overload
 import jax
 import numpy as _np
 
-from jaxaot.facade.operands import (
+from jaxaot.facade.dispatch.operands import (
     Device,
     DTypeLike,
     Floats,
@@ -36,25 +36,25 @@ from jaxaot.facade.operands import (
     _int,
     _str,
 )
-from jaxaot.facade.bound import AminmaxResult
-from jaxaot.facade.bound import CummaxResult
-from jaxaot.facade.bound import CumminResult
-from jaxaot.facade.bound import FrexpResult
-from jaxaot.facade.bound import GeqrfResult
-from jaxaot.facade.bound import HistogramResult
-from jaxaot.facade.bound import KthvalueResult
-from jaxaot.facade.bound import LuUnpackResult
-from jaxaot.facade.bound import MaxDimResult
-from jaxaot.facade.bound import MedianDimResult
-from jaxaot.facade.bound import MinDimResult
-from jaxaot.facade.bound import ModeResult
-from jaxaot.facade.bound import NanmedianDimResult
-from jaxaot.facade.bound import QrResult
-from jaxaot.facade.bound import SlogdetResult
-from jaxaot.facade.bound import SortResult
-from jaxaot.facade.bound import SvdResult
-from jaxaot.facade.bound import TopkResult
-from jaxaot.facade.bound import TriangularSolveResult
+from jaxaot.facade.memory.bound import AminmaxResult
+from jaxaot.facade.memory.bound import CummaxResult
+from jaxaot.facade.memory.bound import CumminResult
+from jaxaot.facade.memory.bound import FrexpResult
+from jaxaot.facade.memory.bound import GeqrfResult
+from jaxaot.facade.memory.bound import HistogramResult
+from jaxaot.facade.memory.bound import KthvalueResult
+from jaxaot.facade.memory.bound import LuUnpackResult
+from jaxaot.facade.memory.bound import MaxDimResult
+from jaxaot.facade.memory.bound import MedianDimResult
+from jaxaot.facade.memory.bound import MinDimResult
+from jaxaot.facade.memory.bound import ModeResult
+from jaxaot.facade.memory.bound import NanmedianDimResult
+from jaxaot.facade.memory.bound import QrResult
+from jaxaot.facade.memory.bound import SlogdetResult
+from jaxaot.facade.memory.bound import SortResult
+from jaxaot.facade.memory.bound import SvdResult
+from jaxaot.facade.memory.bound import TopkResult
+from jaxaot.facade.memory.bound import TriangularSolveResult
 from jaxaot.views.memory_format import MemoryFormat, MemoryLayout
 from jaxaot import amp as amp
 from jaxaot import aot as aot
@@ -83,32 +83,32 @@ from jaxaot.archive.exported import export as export
 from jaxaot.archive.loaded import load as load
 from jaxaot.autograd._compiled_tape import compiled_autograd as compiled_autograd
 from jaxaot.errors import JaxaotError as JaxaotError
-from jaxaot.facade.assumed import assume_constant as assume_constant
-from jaxaot.facade.create import as_tensor as as_tensor
-from jaxaot.facade.create import from_dlpack as from_dlpack
-from jaxaot.facade.create import from_jax as from_jax
-from jaxaot.facade.create import from_numpy as from_numpy
-from jaxaot.facade.create import tensor as tensor
-from jaxaot.facade.devices import device as device
-from jaxaot.facade.generator import Generator as Generator
-from jaxaot.facade.generator import default_generator as default_generator
-from jaxaot.facade.generator import fork_rng as fork_rng
-from jaxaot.facade.generator import get_rng_state as get_rng_state
-from jaxaot.facade.generator import initial_seed as initial_seed
-from jaxaot.facade.generator import manual_seed as manual_seed
-from jaxaot.facade.generator import set_rng_state as set_rng_state
-from jaxaot.facade.markers import checkpoint_name as checkpoint_name
-from jaxaot.facade.markers import must_recompute as must_recompute
-from jaxaot.facade.markers import must_save as must_save
-from jaxaot.facade.printed import print as print
-from jaxaot.facade.sizes import check as check
-from jaxaot.facade.sizes import mark_dynamic as mark_dynamic
-from jaxaot.facade.sizes import mark_static as mark_static
-from jaxaot.facade.storage import Storage as Storage
-from jaxaot.facade.tensor import Size as Size
-from jaxaot.facade.tensor import Tensor as Tensor
-from jaxaot.facade.trees import to_arrays as to_arrays
-from jaxaot.facade.trees import to_tensors as to_tensors
+from jaxaot.facade.dispatch.create import as_tensor as as_tensor
+from jaxaot.facade.dispatch.create import from_dlpack as from_dlpack
+from jaxaot.facade.dispatch.create import from_jax as from_jax
+from jaxaot.facade.dispatch.create import from_numpy as from_numpy
+from jaxaot.facade.dispatch.create import tensor as tensor
+from jaxaot.facade.marks.assumed import assume_constant as assume_constant
+from jaxaot.facade.marks.markers import checkpoint_name as checkpoint_name
+from jaxaot.facade.marks.markers import must_recompute as must_recompute
+from jaxaot.facade.marks.markers import must_save as must_save
+from jaxaot.facade.marks.printed import print as print
+from jaxaot.facade.marks.sizes import check as check
+from jaxaot.facade.marks.sizes import mark_dynamic as mark_dynamic
+from jaxaot.facade.marks.sizes import mark_static as mark_static
+from jaxaot.facade.marks.trees import to_arrays as to_arrays
+from jaxaot.facade.marks.trees import to_tensors as to_tensors
+from jaxaot.facade.memory.devices import device as device
+from jaxaot.facade.memory.generator import Generator as Generator
+from jaxaot.facade.memory.generator import default_generator as default_generator
+from jaxaot.facade.memory.generator import fork_rng as fork_rng
+from jaxaot.facade.memory.generator import get_rng_state as get_rng_state
+from jaxaot.facade.memory.generator import initial_seed as initial_seed
+from jaxaot.facade.memory.generator import manual_seed as manual_seed
+from jaxaot.facade.memory.generator import set_rng_state as set_rng_state
+from jaxaot.facade.memory.storage import Storage as Storage
+from jaxaot.facade.memory.tensor import Size as Size
+from jaxaot.facade.memory.tensor import Tensor as Tensor
 from jaxaot.freezing.frozen import freeze as freeze
 from jaxaot.ir.roofline import Target as Target
 from jaxaot.jitted import jit as jit

@@ -14,10 +14,10 @@ from jaxaot._frames import without_own_frames
 from jaxaot._jax import load
 from jaxaot.buckets.policy import Given
 from jaxaot.errors import ArgumentError, UsageError
-from jaxaot.facade.bad_arguments import require_arguments
-from jaxaot.facade.iterated import read_iterators
-from jaxaot.facade.raised import require_values
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.cells.iterated import read_iterators
+from jaxaot.facade.marks.bad_arguments import require_arguments
+from jaxaot.facade.marks.raised import require_values
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.costs import cut_options
 from jaxaot.lower.executable import Executable
@@ -30,8 +30,8 @@ from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.report.record import Report
 from jaxaot.runtime.call import generate
+from jaxaot.runtime.compile_report import Inspector, report_on
 from jaxaot.runtime.compiled import MAX_PROGRAMS, CompiledFunction
-from jaxaot.runtime.explain import Inspector, report_on
 from jaxaot.runtime.fitting import fitting_program, peak_bytes, peak_bytes_at_bucket
 from jaxaot.runtime.key import key_for_call
 from jaxaot.runtime.program import Program, lower
@@ -41,7 +41,7 @@ from jaxaot.runtime.segmented import SegmentedFunction
 from jaxaot.runtime.sizes import Sizes, Steps
 from jaxaot.runtime.traced_call import TracedCall
 from jaxaot.runtime.warm import require_joint, with_warm_cut
-from jaxaot.tracer.pure import run_pure
+from jaxaot.tracer.bodies.pure import run_pure
 from jaxaot.tracer.trace import trace_call
 from jaxaot.transforms.functionalized import call_functionalized
 from jaxaot.validate.prove import prove_guards

@@ -42,9 +42,9 @@ from jaxaot.errors import (
     PolicyError,
     UsageError,
 )
-from jaxaot.facade.devices import find_device
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.devices import find_device
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.lower.warm.packed import pack, unpack
 from jaxaot.partition.budget import check_budget
 from jaxaot.profiling.profile import name_of, place_of, profile

@@ -5,8 +5,8 @@ from typing import Any as _Any
 
 from jaxaot._absent import missing_name as _missing_name
 from jaxaot._util import show_only_public as _show_only_public
-from jaxaot.facade.assumed import assume_constant as assume_constant
-from jaxaot.facade.assumed import disable as disable
+from jaxaot.facade.marks.assumed import assume_constant as assume_constant
+from jaxaot.facade.marks.assumed import disable as disable
 from jaxaot.tape.modes import state as _state
 
 

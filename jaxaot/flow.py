@@ -20,27 +20,27 @@ from jaxaot._jax import jaxpr_as_fun, load
 from jaxaot._typing import Aval
 from jaxaot._util import collector
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError
-from jaxaot.facade.cells import cell_kinds
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.cells.cells import cell_kinds
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.costs import cut_options
 from jaxaot.partition.fitting import once_for_all
 from jaxaot.partition.timeline import memory_timeline
+from jaxaot.passes.hooked_residuals import pack_residuals
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
-from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan.alias import ArrayOutput
 from jaxaot.plan.inputs import positions_of_values
-from jaxaot.plan.spread import spread_of
+from jaxaot.plan.sharding import spread_of
 from jaxaot.plan.stages import Compiled, JointGraph, Partition, Traced
 from jaxaot.plan.timeline import Timeline
 from jaxaot.report.notebook import stage_html
 from jaxaot.runtime.program import empty_inputs
 from jaxaot.runtime.recovery import is_deleted
 from jaxaot.tape.modes import state
-from jaxaot.tracer.hooks import trace_hooks
+from jaxaot.tracer.bodies.hooks import trace_hooks
 
 # -- from a trace to a joint graph -------------------------------------------------------------------------------------
 

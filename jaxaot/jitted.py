@@ -22,7 +22,7 @@ from jaxaot.partition.fitting import find_traced, fitting, taken_bytes
 
 if TYPE_CHECKING:
     from jaxaot.buckets.policy import Given
-    from jaxaot.lower.explain import OfCall
+    from jaxaot.lower.jit_report import OfCall
     from jaxaot.lower.sized import Dynamic, Sized
 
 P = ParamSpec("P")
@@ -42,7 +42,7 @@ def _are_in(arguments: Any) -> bool:
         return False
     if not any(map(_may_be_written, jax.tree.leaves(arguments, is_leaf=_may_be_written))):
         return False  # the facade is not loaded for them
-    from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, kind_of
+    from jaxaot.facade.cells.cells import cell_kinds, is_cell, is_leaf, kind_of
 
     def is_object(value: object) -> bool:
         return kind_of(value) is not None and not is_cell(value)
@@ -91,7 +91,7 @@ class _Stage:
 
 def _types_of(args: tuple[object, ...], kwargs: dict[str, Any]) -> list[str]:
     """Returns the types of arguments as text: of arrays dtype and shape, of objects their class."""
-    from jaxaot.facade.cells import is_leaf
+    from jaxaot.facade.cells.cells import is_leaf
 
     def shown(leaf: Any) -> str:
         is_array = isinstance(leaf, (jax.Array, np.ndarray, jax.ShapeDtypeStruct))
@@ -136,13 +136,13 @@ class _OfObjects:
 
     @functools.cached_property
     def _by_library(self) -> Callable[..., Any]:
-        from jaxaot.facade.cells import cell_kinds
+        from jaxaot.facade.cells.cells import cell_kinds
 
         (kind,) = cell_kinds().values()
         return kind.jit(self.compiled.fn, self._options)
 
     def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        from jaxaot.facade.cells import is_leaf
+        from jaxaot.facade.cells.cells import is_leaf
 
         moving, static = self._static.split(args, kwargs)
         as_array = lambda x: jnp.asarray(x) if isinstance(x, _NUMBERS) else x  # `jax.jit` is not specialised on these
@@ -157,7 +157,7 @@ class _OfObjects:
     def graph_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OfCall:
         """Returns the graph of a call, from arrays to results and what is written, and what goes with it."""
         from jaxaot.api import trace
-        from jaxaot.lower.explain import OfCall
+        from jaxaot.lower.jit_report import OfCall
         from jaxaot.plan.alias import ArrayOutput
         from jaxaot.report.build import changes_of
 
@@ -202,7 +202,7 @@ class _OfObjects:
 
 
 def _explain_deleted(error: Exception, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    from jaxaot.facade.bad_arguments import explain_deleted
+    from jaxaot.facade.marks.bad_arguments import explain_deleted
 
     explain_deleted(error, fn, args, kwargs)
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, overload
 import jax
 import numpy as _np
 
-from jaxaot.facade.operands import (
+from jaxaot.facade.dispatch.operands import (
     Device,
     DTypeLike,
     Floats,
@@ -21,21 +21,21 @@ from jaxaot.facade.operands import (
     _int,
     _str,
 )
-from jaxaot.facade.bound import CholeskyExResult
-from jaxaot.facade.bound import EigResult
-from jaxaot.facade.bound import EighResult
-from jaxaot.facade.bound import InvExResult
-from jaxaot.facade.bound import LdlFactorExResult
-from jaxaot.facade.bound import LdlFactorResult
-from jaxaot.facade.bound import LinalgLuResult
-from jaxaot.facade.bound import LinalgQrResult
-from jaxaot.facade.bound import LinalgSvdResult
-from jaxaot.facade.bound import LstsqResult
-from jaxaot.facade.bound import LuFactorExResult
-from jaxaot.facade.bound import LuFactorResult
-from jaxaot.facade.bound import SlogdetResult
-from jaxaot.facade.bound import SolveExResult
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.bound import CholeskyExResult
+from jaxaot.facade.memory.bound import EigResult
+from jaxaot.facade.memory.bound import EighResult
+from jaxaot.facade.memory.bound import InvExResult
+from jaxaot.facade.memory.bound import LdlFactorExResult
+from jaxaot.facade.memory.bound import LdlFactorResult
+from jaxaot.facade.memory.bound import LinalgLuResult
+from jaxaot.facade.memory.bound import LinalgQrResult
+from jaxaot.facade.memory.bound import LinalgSvdResult
+from jaxaot.facade.memory.bound import LstsqResult
+from jaxaot.facade.memory.bound import LuFactorExResult
+from jaxaot.facade.memory.bound import LuFactorResult
+from jaxaot.facade.memory.bound import SlogdetResult
+from jaxaot.facade.memory.bound import SolveExResult
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.errors import SingularMatrixError as LinAlgError
 
 def cholesky(A: Operand = ..., *, upper: _bool = False, out: Tensor | None = None, input: Operand = ...) -> Tensor:

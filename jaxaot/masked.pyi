@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, overload
 import jax
 import numpy as _np
 
-from jaxaot.facade.operands import (
+from jaxaot.facade.dispatch.operands import (
     Device,
     DTypeLike,
     Floats,
@@ -21,7 +21,7 @@ from jaxaot.facade.operands import (
     _int,
     _str,
 )
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 
 def amax(
     input: Operand,

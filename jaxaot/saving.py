@@ -21,10 +21,10 @@ import numpy as np
 from jaxaot._jax import is_key_dtype, is_tracer
 from jaxaot._util import written_at_once
 from jaxaot.errors import MissingExtraError, SavedFileError, TensorTypeError
-from jaxaot.facade.create import as_tensor, from_numpy
-from jaxaot.facade.subclass import Frame, is_wrapper, put_together, take_apart
-from jaxaot.facade.subclass_names import class_named, is_found_elsewhere, place_of
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.dispatch.create import as_tensor, from_numpy
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.subclass.subclass import Frame, is_wrapper, put_together, take_apart
+from jaxaot.facade.subclass.subclass_names import class_named, is_found_elsewhere, place_of
 
 _TREE = "jaxaot.tree"
 _PLAIN = (bool, int, float, str, type(None))

@@ -1,7 +1,7 @@
 """Special functions (`torch.special`)."""
 
 from jaxaot._util import show_only_public as _show_only_public
-from jaxaot.facade.methods import FUNCTIONS as _FUNCTIONS
+from jaxaot.facade.members.methods import FUNCTIONS as _FUNCTIONS
 
 globals().update(_FUNCTIONS["special"])
 

@@ -36,7 +36,7 @@ def each(names, cases, ids=None):
 
         @functools.wraps(check)
         def test(**fixtures):
-            from jaxaot.facade.generator import manual_seed
+            from jaxaot.facade.memory.generator import manual_seed
 
             failed = []
             for number, case in enumerate(cases):

@@ -127,8 +127,8 @@ def let_programs_go() -> None:
         sys.modules["tests.source"].forget()
     import jax
 
-    from jaxaot.facade.fused_backward import clear_fused
-    from jaxaot.facade.operands import clear_kernels
+    from jaxaot.facade.dispatch.operands import clear_kernels
+    from jaxaot.facade.kernels.fused_backward import clear_fused
 
     clear_kernels()
     clear_fused()
@@ -157,7 +157,7 @@ def resident_bytes() -> int:
 @pytest.fixture(autouse=True)
 def _same_random_numbers():
     """Tests do not depend on what was drawn before them."""
-    from jaxaot.facade.generator import manual_seed
+    from jaxaot.facade.memory.generator import manual_seed
 
     manual_seed(0)
 
@@ -233,7 +233,8 @@ def interruptible():
 @pytest.fixture
 def own_kernels(monkeypatch):
     """The test compiles eager kernels of its own, and leaves those of others alone."""
-    from jaxaot.facade import dispatch, operands, recorder
+    from jaxaot.facade.deferred import lazy as recorder
+    from jaxaot.facade.dispatch import dispatch, operands
 
     for name in ("KERNELS", "GRAD_KERNELS", "WRITE_KERNELS"):
         kernels = {}

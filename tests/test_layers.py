@@ -136,18 +136,18 @@ LOCAL = {
     ("cli.py", "jaxaot.demo.bench"),
     ("cli.py", "jaxaot.demo.report"),  # the demo is imported when it runs, not by other commands
     ("cli.py", "jaxaot.demo.train"),
-    ("__init__.py", "jaxaot.facade.foreach"),
-    ("__init__.py", "jaxaot.facade.methods"),
+    ("__init__.py", "jaxaot.facade.members.foreach"),
+    ("__init__.py", "jaxaot.facade.members.methods"),
     ("jitted.py", "jaxaot.api"),  # to jit functions of arrays, neither tensors nor their compiler are loaded
-    ("jitted.py", "jaxaot.facade.bad_arguments"),
-    ("jitted.py", "jaxaot.facade.cells"),
-    ("jitted.py", "jaxaot.lower.explain"),
+    ("jitted.py", "jaxaot.facade.marks.bad_arguments"),
+    ("jitted.py", "jaxaot.facade.cells.cells"),
+    ("jitted.py", "jaxaot.lower.jit_report"),
     ("jitted.py", "jaxaot.lower.sized"),
     ("jitted.py", "jaxaot.plan.alias"),
     ("jitted.py", "jaxaot.report.build"),
-    ("lower/jit.py", "jaxaot.lower.explain"),
-    ("facade/help.py", "jaxaot.ops.sentences"),  # an op has its help and its function when it is first used
-    ("facade/methods.py", "jaxaot.facade._forms"),
+    ("lower/jit.py", "jaxaot.lower.jit_report"),
+    ("facade/members/help.py", "jaxaot.ops.sentences"),  # an op has its help and its function when it is first used
+    ("facade/members/methods.py", "jaxaot.facade.members._forms"),
 }
 """Imports inside functions, each with a reason; a circle is no reason."""
 
@@ -273,13 +273,13 @@ def test_the_picture_shows_every_unit():
 @pytest.mark.parametrize(
     ("file", "line", "words"),
     [
-        ("views/chain.py", "from jaxaot.facade.tensor import Tensor", "above it"),
+        ("views/chain.py", "from jaxaot.facade.memory.tensor import Tensor", "above it"),
         ("views/chain.py", "def f():\n    from jaxaot.ops import table", "above it"),
         ("views/chain.py", "from ..ops import table", "above it"),
         ("ops/table.py", "import jaxaot.ir.walk", "beside it"),
         ("tracer/call.py", "from jaxaot.runtime.call import flatten", "beside it"),
-        ("facade/tensor.py", "import jaxaot", "name the unit"),
-        ("facade/tensor.py", "from jaxaot import tracer", "above it"),
+        ("facade/memory/tensor.py", "import jaxaot", "name the unit"),
+        ("facade/memory/tensor.py", "from jaxaot import tracer", "above it"),
         ("surprise/x.py", "", "no place"),
     ],
 )

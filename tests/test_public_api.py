@@ -137,7 +137,7 @@ def test_public_functions_say_what_comes_back(path):
 
 def functions_of_ops():
     """Yields (name, function) of every op that users see, methods too, once for each function."""
-    from jaxaot.facade.methods import FUNCTIONS
+    from jaxaot.facade.members.methods import FUNCTIONS
 
     seen = set()
     methods = {name: getattr(ja.Tensor, name) for name in vars(ja.Tensor)}

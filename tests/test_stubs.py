@@ -57,7 +57,7 @@ def test_the_stub_of_a_module_has_all_its_names(name):
 
 def test_the_stub_of_the_methods_has_all_of_them():
     def members(file, name):
-        tree = ast.parse((ROOT / "jaxaot" / "facade" / file).read_text(encoding="utf-8"))
+        tree = ast.parse((ROOT / "jaxaot" / "facade" / "memory" / file).read_text(encoding="utf-8"))
         (cls,) = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
         return {node.name for node in cls.body if isinstance(node, ast.FunctionDef)}
 

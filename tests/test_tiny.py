@@ -161,9 +161,10 @@ def leading_tests(path):
     """Returns the paths of tests that are found from a module: one of its name, or those that a page names."""
     root = pathlib.Path(__file__).parents[1]
     place = path.relative_to(ROOT)
-    mirrored = root / "tests" / place.with_name(f"test_{path.stem.strip('_')}.py")
-    if mirrored.exists():
-        return [str(mirrored.relative_to(root))]
+    for folder in (place.parent, place.parent.parent):  # the tests of a floor of rooms may lie together
+        mirrored = root / "tests" / folder / f"test_{path.stem.strip('_')}.py"
+        if mirrored.exists():
+            return [str(mirrored.relative_to(root))]
     pages = [folder / "README.md" for folder in path.parents if ROOT in folder.parents]
     found = [
         test

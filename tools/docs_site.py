@@ -254,8 +254,8 @@ def _table(rows: Iterable[tuple[str, object]]) -> str:
 def reference_pages() -> dict[str, str]:
     """Returns the pages of the reference, by file name."""
     import jaxaot as ja
-    from jaxaot.facade.foreach import FOREACH
-    from jaxaot.facade.methods import FUNCTIONS
+    from jaxaot.facade.members.foreach import FOREACH
+    from jaxaot.facade.members.methods import FUNCTIONS
 
     shown = dict(public(ja, "ja"))
     ops = {name: value for name, value in shown.items() if name[3:] in {**FUNCTIONS[""], **FOREACH}}

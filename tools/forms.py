@@ -1,7 +1,7 @@
-"""Writes jaxaot/facade/_forms.py, the Python functions of the op table: `python tools/forms.py`.
+"""Writes jaxaot/facade/members/_forms.py, the Python functions of the op table: `python tools/forms.py`.
 
-They are made from the schemas of rows, see `jaxaot/facade/methods.py`. That they are there as a file makes their first
-use faster: Python compiles a file once. A form that is missing there is compiled when it is first used.
+They are made from the schemas of rows, see `jaxaot/facade/members/methods.py`. That they are there as a file makes
+their first use faster: Python compiles a file once. A form that is missing there is compiled when it is first used.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from jaxaot.facade import methods
+from jaxaot.facade.members import methods
 
 PAGE = pathlib.Path(methods.__file__).with_name("_forms.py")
 HEAD = '''"""The functions of the op table, written by tools/forms.py: each by the fingerprint of its text."""
@@ -20,7 +20,7 @@ HEAD = '''"""The functions of the op table, written by tools/forms.py: each by t
 from collections.abc import Callable
 from typing import Any
 
-from jaxaot.facade.signatures import same_as
+from jaxaot.facade.dispatch.signatures import same_as
 from jaxaot.ops.schema import REQUIRED as _required
 
 {names}

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 import jaxaot as ja
-from jaxaot.facade.foreach import FOREACH
-from jaxaot.facade.later import Method
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.signatures import SameAs
+from jaxaot.facade.dispatch.signatures import SameAs
+from jaxaot.facade.members.foreach import FOREACH
+from jaxaot.facade.members.lazy_methods import Method
+from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.ops.schema import Parameter, Schema
 from jaxaot.ops.table import OpSpec, rows
 
@@ -36,7 +36,7 @@ from typing import Any, Literal, NamedTuple, overload
 import jax
 import numpy as _np
 
-from jaxaot.facade.operands import (
+from jaxaot.facade.dispatch.operands import (
     Device,
     DTypeLike,
     Floats,
@@ -319,21 +319,21 @@ def _named_results() -> str:
 def _results_in(text: str) -> str:
     """Returns the import of the named tuples that a stub mentions."""
     names = sorted(set(re.findall(r"\b\w+Result\b", text)))
-    return "".join(f"from jaxaot.facade.bound import {name}\n" for name in names)
+    return "".join(f"from jaxaot.facade.memory.bound import {name}\n" for name in names)
 
 
 def _imports(text: str) -> str:
     known = {
-        "Generator": "from jaxaot.facade.generator import Generator\n",
-        "Storage": "from jaxaot.facade.storage import Storage\n",
-        "Size": "from jaxaot.facade.tensor import Size\n",
-        "Tensor": "from jaxaot.facade.tensor import Tensor\n",
-        "TypedStorage": "from jaxaot.facade.typed_storage import TypedStorage\n",
+        "Generator": "from jaxaot.facade.memory.generator import Generator\n",
+        "Storage": "from jaxaot.facade.memory.storage import Storage\n",
+        "Size": "from jaxaot.facade.memory.tensor import Size\n",
+        "Tensor": "from jaxaot.facade.memory.tensor import Tensor\n",
+        "TypedStorage": "from jaxaot.facade.members.typed_storage import TypedStorage\n",
         "RemovableHandle": "from jaxaot.tape.hooks import RemovableHandle\n",
         "MemoryFormat": "from jaxaot.views.memory_format import MemoryFormat\n",
         "MemoryLayout": "from jaxaot.views.memory_format import MemoryLayout\n",
         "Mesh": "from jax.sharding import Mesh\n",
-        "Placement": "from jaxaot.facade.placements import Placement\n",
+        "Placement": "from jaxaot.facade.members.placements import Placement\n",
     }
     return "".join(line for name, line in known.items() if re.search(rf"\b{name}\b", text))
 
@@ -409,7 +409,7 @@ _COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__f
 
 def _bound() -> str:
     """Returns the stub of what is bound to `Tensor`."""
-    tree = ast.parse((ROOT / "facade" / "tensor.py").read_text(encoding="utf-8"))
+    tree = ast.parse((ROOT / "facade" / "memory" / "tensor.py").read_text(encoding="utf-8"))
     (cls,) = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Tensor"]
     written = {node.name for node in cls.body if isinstance(node, ast.FunctionDef)} | {"_restore"}
     writer = Writer(is_class=True)
@@ -488,7 +488,7 @@ def _property(name: str, value: property) -> str:
 
 def render() -> dict[pathlib.Path, str]:
     """Returns the stubs, by file."""
-    found = {ROOT / "__init__.pyi": _package(), ROOT / "facade" / "bound.pyi": _bound()}
+    found = {ROOT / "__init__.pyi": _package(), ROOT / "facade" / "memory" / "bound.pyi": _bound()}
     for namespace in DOCS:
         found[ROOT.joinpath(*namespace.split(".")).with_suffix(".pyi")] = _namespace(namespace)
     return found

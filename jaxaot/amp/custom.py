@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from jaxaot.facade.autocast_operands import cast
-from jaxaot.facade.dispatch import call
+from jaxaot.facade.dispatch.autocast_operands import cast
+from jaxaot.facade.dispatch.dispatch import call
 from jaxaot.tape.autocast import autocast, get_autocast_dtype, is_autocast_enabled
 
 

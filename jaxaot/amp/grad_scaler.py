@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from jaxaot.errors import ArgumentError, DtypeError, ScalerOrderError, TensorValueError
-from jaxaot.facade.create import tensor
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.dispatch.create import tensor
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.tape.modes import no_grad, state
 from jaxaot.transforms.control_flow import cond
 

@@ -28,7 +28,7 @@ from jaxaot.archive.readers import (
     table,
     tree_to_json,
 )
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.passes.prepare import prepare_forward
 from jaxaot.saving import arrays_to_bytes
 

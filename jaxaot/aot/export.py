@@ -24,8 +24,8 @@ from jaxaot.aot.values import changed_tensors, changes_in_words, compute_values,
 from jaxaot.api import trace
 from jaxaot.archive.kinds import register_kind
 from jaxaot.errors import ExportError, LossError, NoGradPathError, OptionError
-from jaxaot.facade.generator import default_generator
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.generator import default_generator
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.flow import array_of, require_inputs
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.roles import Output, Primal

@@ -18,11 +18,11 @@ import numpy as np
 
 from jaxaot.aot.lift import AbstractLifted
 from jaxaot.errors import ModuleLiftError
-from jaxaot.facade.counter import counter_of
-from jaxaot.facade.create import from_jax
-from jaxaot.facade.dispatch import call
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.trees import pack_keys, unpack_keys
+from jaxaot.facade.dispatch.create import from_jax
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.marks.trees import pack_keys, unpack_keys
+from jaxaot.facade.memory.counter import counter_of
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.tape.modes import no_grad, state

@@ -21,8 +21,8 @@ from jaxaot.passes.pipeline import run_passes
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.call import generate
+from jaxaot.runtime.compile_report import Inspector
 from jaxaot.runtime.compiled import CompiledFunction
-from jaxaot.runtime.explain import Inspector
 from jaxaot.runtime.program import Program, lower
 from jaxaot.tape.saved_hooks import without_saved_hooks
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from jaxaot.errors import ModuleLiftError
-from jaxaot.facade.cells import CODE, children_of
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.cells.cells import CODE, children_of
+from jaxaot.facade.memory.tensor import Tensor
 
 _HIDDEN = ("_parameters", "_buffers", "_modules")
 """Where a module of `ja.nn` keeps what its users know as its own attributes, and PyTorch's state dicts name so."""

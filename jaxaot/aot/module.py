@@ -10,7 +10,7 @@ from jaxaot.aot.function import aot_function
 from jaxaot.aot.lift import AbstractLifted, LiftedObject, holds_tensors
 from jaxaot.aot.partitions import min_cut_rematerialization_partition
 from jaxaot.errors import ModuleLiftError
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.report.record import Report
 
 

@@ -21,7 +21,7 @@ from jaxaot import _trees as pytree
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import Array
 from jaxaot.errors import ExportError
-from jaxaot.facade.tracing import graft
+from jaxaot.facade.trace_state import graft
 from jaxaot.ops.dtypes import dtype
 from jaxaot.plan.alias import (
     ArrayOutput,

@@ -40,10 +40,12 @@ from jaxaot.archive.readers import (
     shown,
     tree_to_json,
 )
-from jaxaot.facade.numbers import FUNCTIONS
+from jaxaot.facade.indexing.symbolic_numbers import FUNCTIONS
 from jaxaot.ir import roles
 from jaxaot.lower.padding import Crop
-from jaxaot.plan import alias, call, guards, members, numbers, places, rng, saved, world
+from jaxaot.plan import alias, call, guards, members, rng, saved, world
+from jaxaot.plan import cells as places
+from jaxaot.plan import number_program as numbers
 from jaxaot.views import chain
 from jaxaot.views.layout import CheckedLayout, Layout
 

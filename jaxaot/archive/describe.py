@@ -15,7 +15,7 @@ from jaxaot import _trees as pytree
 from jaxaot.archive.state import StatePlan
 from jaxaot.plan.alias import ArrayOutput, ConstantOutput, TensorOutput
 from jaxaot.plan.inputs import in_order
-from jaxaot.plan.numbers import ReadNumber
+from jaxaot.plan.number_program import ReadNumber
 from jaxaot.plan.paths import Path, path_text
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, ResidualSource
 from jaxaot.plan.stages import Partition, Traced

@@ -22,7 +22,7 @@ from jaxaot import _trees as pytree
 from jaxaot.archive.readers import INT, TEXT, Damaged, Reader, each, exactly, many, shown
 from jaxaot.buckets.policy import Buckets
 from jaxaot.errors import UsageError
-from jaxaot.facade.tensor import Tensor, wrap_array
+from jaxaot.facade.memory.tensor import Tensor, wrap_array
 from jaxaot.runtime.key import parameter_names
 from jaxaot.tape.modes import enable_grad
 from jaxaot.tracer.arguments import flatten_arguments

@@ -33,8 +33,8 @@ from jaxaot.archive.relocate import relocate
 from jaxaot.archive.state import StatePlan, StateWriter
 from jaxaot.buckets.policy import Given, read_buckets
 from jaxaot.errors import AutogradError, ExportError, TraceError, UsageError
-from jaxaot.facade.iterated import read_iterators
-from jaxaot.facade.raised import OnMeta, require_values
+from jaxaot.facade.cells.iterated import read_iterators
+from jaxaot.facade.marks.raised import OnMeta, require_values
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.families import CannotRunError
 from jaxaot.passes.prepare import prepare_backward, prepare_forward

@@ -32,22 +32,22 @@ from jaxaot.archive.references import require_partition, require_references, req
 from jaxaot.archive.state import State, StatePlan, make_state
 from jaxaot.archive.storages import lay_out
 from jaxaot.errors import ArchiveError, SignatureMismatchError, StateDictError
-from jaxaot.facade.create import as_tensor
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.dispatch.create import as_tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.families import Fit, Made
 from jaxaot.plan.alias import AliasPlan
 from jaxaot.plan.call import CallPlan
+from jaxaot.plan.cells import PlacePlan
 from jaxaot.plan.difference import CallKey
-from jaxaot.plan.places import PlacePlan
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.saved import FromPrimal, SavePlan, TapePlan
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.plan.world import WorldPlan
 from jaxaot.runtime.call import MISS, generate, generate_test
+from jaxaot.runtime.compile_report import Inspector
 from jaxaot.runtime.compiled import CompiledFunction
-from jaxaot.runtime.explain import Inspector
 from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.runtime.room import Room, Shared, may_be_padded
 from jaxaot.saving import load_state

@@ -11,16 +11,16 @@ import numpy as np
 from jaxaot import _trees as pytree
 from jaxaot._jax import canonical_dtype
 from jaxaot.errors import SignatureMismatchError
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.plan.call import TensorInput
 from jaxaot.plan.difference import place_name
 from jaxaot.plan.guards import EqualTo, differs, shown
-from jaxaot.plan.numbers import NumberPlan
+from jaxaot.plan.number_program import NumberPlan
 from jaxaot.plan.paths import Path, follow
 from jaxaot.runtime.program import Program
 from jaxaot.tape.modes import state as modes
 from jaxaot.tracer.arguments import flatten_arguments
-from jaxaot.tracer.predictions import numbers_of
+from jaxaot.tracer.numbers.predictions import numbers_of
 
 
 def refuse_call(

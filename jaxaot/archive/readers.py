@@ -16,9 +16,9 @@ import numpy as np
 from jaxaot import _trees as pytree
 from jaxaot._jax import is_key_dtype
 from jaxaot.errors import ArchiveError, ExportError
-from jaxaot.facade.generator import Generator
-from jaxaot.facade.subclass import SUBCLASSES, Frame, shell_from
-from jaxaot.facade.subclass_names import class_named, is_found_elsewhere, place_of
+from jaxaot.facade.memory.generator import Generator
+from jaxaot.facade.subclass.subclass import SUBCLASSES, Frame, shell_from
+from jaxaot.facade.subclass.subclass_names import class_named, is_found_elsewhere, place_of
 from jaxaot.ops.dtypes import dtype
 from jaxaot.plan.paths import Path
 from jaxaot.views.chain import Geometry

@@ -14,7 +14,8 @@ from jaxaot._typing import Aval
 from jaxaot.archive.readers import Damaged, shown
 from jaxaot.archive.state import StatePlan, StateTensor
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
-from jaxaot.plan import alias, call, guards, numbers, saved, world
+from jaxaot.plan import alias, call, guards, saved, world
+from jaxaot.plan import number_program as numbers
 from jaxaot.plan.inputs import in_order
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.views.layout import Layout

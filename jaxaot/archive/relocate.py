@@ -18,11 +18,12 @@ import numpy as np
 from jaxaot.archive.readers import TYPES, is_inner, tree_to_json
 from jaxaot.archive.state import StateWriter
 from jaxaot.errors import ExportError
-from jaxaot.facade.cells import cell_kinds, is_object
-from jaxaot.facade.generator import Generator
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.cells.cells import cell_kinds, is_object
+from jaxaot.facade.memory.generator import Generator
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.plan.alias import ArrayOutput, ConstantOutput, OutputSource, TensorOutput
 from jaxaot.plan.call import CallPlan, TensorInput
+from jaxaot.plan.cells import ArrayInput, CellInput, PlacePlan
 from jaxaot.plan.guards import (
     Answers,
     Condition,
@@ -36,9 +37,8 @@ from jaxaot.plan.guards import (
     PythonGuard,
 )
 from jaxaot.plan.members import AreDistinct
-from jaxaot.plan.numbers import ReadNumber
+from jaxaot.plan.number_program import ReadNumber
 from jaxaot.plan.paths import ObjectKey, Path, follow, path_text
-from jaxaot.plan.places import ArrayInput, CellInput, PlacePlan
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import (
     AttributeWrite,

@@ -19,11 +19,11 @@ import numpy as np
 from jaxaot._jax import canonical_dtype, is_key_dtype
 from jaxaot._typing import Shape
 from jaxaot.errors import ArchiveError, ExportError
-from jaxaot.facade.counter import WriteCounter
-from jaxaot.facade.generator import Generator
-from jaxaot.facade.history import History
-from jaxaot.facade.storage import Storage
-from jaxaot.facade.tensor import Tensor, wrap, wrap_array
+from jaxaot.facade.memory.counter import WriteCounter
+from jaxaot.facade.memory.generator import Generator
+from jaxaot.facade.memory.history import History
+from jaxaot.facade.memory.storage import Storage
+from jaxaot.facade.memory.tensor import Tensor, wrap, wrap_array
 from jaxaot.views.chain import ViewChain
 from jaxaot.views.layout import Layout
 

@@ -18,9 +18,9 @@ from jaxaot._placement import is_spread
 from jaxaot._typing import Array
 from jaxaot._util import set_together
 from jaxaot.archive.relocate import is_of_arguments
-from jaxaot.facade.locks import Held, hold_alive
-from jaxaot.facade.storage import Storage
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.locks import Held, hold_alive
+from jaxaot.facade.memory.storage import Storage
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.paths import Path, follow
 from jaxaot.tape.threads import threads

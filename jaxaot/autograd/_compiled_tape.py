@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 from jaxaot.api import compile as compile_function
 from jaxaot.errors import JaxaotError, UsageError
-from jaxaot.facade.grad import run_engine
-from jaxaot.facade.hooks import wrap_gradient
-from jaxaot.facade.leaves import ADDING
-from jaxaot.facade.tape_reader import NotCompilable, Tape, read_tape
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.gradients.grad import run_engine
+from jaxaot.facade.gradients.leaves import ADDING
+from jaxaot.facade.gradients.tape_reader import NotCompilable, Tape, read_tape
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.nodes.hooks import wrap_gradient
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
 from jaxaot.tape.threads import threads
-from jaxaot.tracer.world import World
+from jaxaot.tracer.observe.side_effects import SideEffects
 
 _MAX_TAPES = 64
 _MAX_NODES = 20_000
@@ -215,7 +215,7 @@ def _run_with(arrays: Sequence[Any], packed: Sequence[Any]) -> Any:
 
 def _effects_of(world: Any) -> Callable[[], bool]:
     """Returns a function that undoes whatever the user's code changes from now on."""
-    return World([((("root", "world"),), world)]).put_back
+    return SideEffects([((("root", "world"),), world)]).put_back
 
 
 def _first_line(error: Exception) -> str:

@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from jaxaot.facade.foreach import FOREACH
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.members.foreach import FOREACH
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional as F
 from jaxaot.tape.modes import no_grad
 

@@ -17,8 +17,8 @@ from jaxaot.api import compile, trace
 from jaxaot.demo.model import GPT, AdamW, Shape
 from jaxaot.demo.plain import PlainTrainer
 from jaxaot.demo.text import Corpus, perplexity
-from jaxaot.facade.create import from_jax, tensor
-from jaxaot.facade.generator import manual_seed
+from jaxaot.facade.dispatch.create import from_jax, tensor
+from jaxaot.facade.memory.generator import manual_seed
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.tape.modes import no_grad
 

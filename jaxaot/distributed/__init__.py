@@ -20,10 +20,10 @@ from jaxaot.distributed.meshes import from_local as from_local
 from jaxaot.distributed.meshes import init_device_mesh as init_device_mesh
 from jaxaot.distributed.partial import PartialTensor as PartialTensor
 from jaxaot.distributed.per_device import per_device as per_device
-from jaxaot.facade.placements import Partial as Partial
-from jaxaot.facade.placements import Placement as Placement
-from jaxaot.facade.placements import Replicate as Replicate
-from jaxaot.facade.placements import Shard as Shard
+from jaxaot.facade.members.placements import Partial as Partial
+from jaxaot.facade.members.placements import Placement as Placement
+from jaxaot.facade.members.placements import Replicate as Replicate
+from jaxaot.facade.members.placements import Shard as Shard
 from jaxaot.lower.collectives import Collective as Collective
 from jaxaot.lower.collectives import collectives as collectives
 from jaxaot.lower.on_devices import DeviceProgram as DeviceProgram

@@ -23,11 +23,11 @@ from jax.sharding import Mesh, NamedSharding
 from jaxaot import _trees as pytree
 from jaxaot.distributed.fsdp import unit_of
 from jaxaot.errors import PlacementError, TensorTypeError
-from jaxaot.facade.create import from_jax
-from jaxaot.facade.hooks import wrap_gradient
-from jaxaot.facade.placements import Placement, Replicate, Shard, array_of, placements_of, sharding_of
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.views import detach
+from jaxaot.facade.dispatch.create import from_jax
+from jaxaot.facade.members.placements import Placement, Replicate, Shard, array_of, placements_of, sharding_of
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.nodes.hooks import wrap_gradient
+from jaxaot.facade.view_ops.views import detach
 from jaxaot.nn.modules.module import Module
 from jaxaot.tape.modes import no_grad, state
 from jaxaot.transforms.vmap import vmap

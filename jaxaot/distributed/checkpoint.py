@@ -11,8 +11,8 @@ import numpy as np
 from jaxaot import _trees as pytree
 from jaxaot._placement import is_spread
 from jaxaot.errors import MissingExtraError, SavedFileError, StateDictError, TensorTypeError
-from jaxaot.facade.placements import array_of
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.members.placements import array_of
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.tape.modes import no_grad
 
 _NUMBERS = (bool, int, float)

@@ -20,11 +20,19 @@ from jax.sharding import Mesh, NamedSharding
 from jaxaot._jax import mark_p
 from jaxaot._placement import is_spread, placed_at
 from jaxaot.errors import PlacementError, TensorTypeError
-from jaxaot.facade.create import from_jax
-from jaxaot.facade.dispatch import call
-from jaxaot.facade.placements import Placement, Replicate, Shard, array_of, placements_of, require_mesh, sharding_of
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.views import detach
+from jaxaot.facade.dispatch.create import from_jax
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.members.placements import (
+    Placement,
+    Replicate,
+    Shard,
+    array_of,
+    placements_of,
+    require_mesh,
+    sharding_of,
+)
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.view_ops.views import detach
 from jaxaot.ir.regions import MUST_RECOMPUTE
 from jaxaot.nn.modules.module import Module
 from jaxaot.ops.table import lookup

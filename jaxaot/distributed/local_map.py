@@ -15,11 +15,11 @@ from jaxaot._immutable import immutable
 from jaxaot._jax import type_varies_over, varying_axes
 from jaxaot.distributed.partial import PartialTensor
 from jaxaot.errors import PlacementError, TensorTypeError, TraceError, UnfinishedSumError
-from jaxaot.facade.create import from_jax
-from jaxaot.facade.placements import Partial, Placement, Replicate, spec_of
-from jaxaot.facade.tensor import Tensor
-from jaxaot.tracer.body import Body, trace_body
-from jaxaot.tracer.leaves import spec_of as leaf_spec
+from jaxaot.facade.dispatch.create import from_jax
+from jaxaot.facade.members.placements import Partial, Placement, Replicate, spec_of
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.tracer.bodies.body import Body, trace_body
+from jaxaot.tracer.bodies.leaves import spec_of as leaf_spec
 from jaxaot.transforms.call_as_op import call_body, outermost_trace
 
 Placements = Sequence[Placement]

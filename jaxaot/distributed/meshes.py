@@ -12,9 +12,9 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from jaxaot.distributed.partial import PartialTensor
 from jaxaot.errors import PlacementError, TensorTypeError
-from jaxaot.facade.create import from_jax
-from jaxaot.facade.placements import Partial, Placement, Replicate, placed, require_mesh, sharding_of, spec_of
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.dispatch.create import from_jax
+from jaxaot.facade.members.placements import Partial, Placement, Replicate, placed, require_mesh, sharding_of, spec_of
+from jaxaot.facade.memory.tensor import Tensor
 
 
 def init_device_mesh(

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 from jax.sharding import Mesh
 
 from jaxaot.errors import UnfinishedSumError
-from jaxaot.facade.arguments import STAND_INS
-from jaxaot.facade.placements import Partial, Placement, Replicate, sharding_of
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.dispatch.arguments import STAND_INS
+from jaxaot.facade.members.placements import Partial, Placement, Replicate, sharding_of
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ops.table import OpSpec
 
 

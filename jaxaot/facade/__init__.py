@@ -2,5 +2,5 @@
 
 import importlib as _importlib
 
-for _name in ("methods", "leaves", "nodes"):  # a tensor has its methods and history, whichever module is imported first
+for _name in ("members.methods", "gradients.leaves", "nodes.nodes"):  # a tensor has these, whatever is imported first
     _importlib.import_module(f"jaxaot.facade.{_name}")

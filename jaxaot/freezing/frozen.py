@@ -14,9 +14,9 @@ from jaxaot import _trees as pytree
 from jaxaot._util import format_bytes, shown
 from jaxaot.api import trace, trace_for_call
 from jaxaot.errors import FrozenGradientError, TensorTypeError, UsageError
-from jaxaot.facade.cells import cell_kinds, is_leaf
-from jaxaot.facade.discarded import Discarded
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.cells.cells import cell_kinds, is_leaf
+from jaxaot.facade.memory.discarded import Discarded
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.freezing.executable import Frozen, FrozenExecutable
 from jaxaot.freezing.store import Store
 from jaxaot.ir.walk import aval_bytes, short_aval
@@ -26,8 +26,8 @@ from jaxaot.plan.paths import Path, follow, path_text
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import CellWrite
 from jaxaot.runtime.call import generate
+from jaxaot.runtime.compile_report import Inspector
 from jaxaot.runtime.compiled import CompiledFunction
-from jaxaot.runtime.explain import Inspector
 from jaxaot.runtime.program import Program, forward_graph, lower
 from jaxaot.tape.modes import no_grad, state
 

@@ -15,7 +15,7 @@ import jax
 from jaxaot._jax import Literal, jaxpr_as_fun
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.errors import StaleWeightsError
-from jaxaot.facade.discarded import Discarded
+from jaxaot.facade.memory.discarded import Discarded
 from jaxaot.ir.rewrite import extract
 from jaxaot.ir.walk import aval_bytes, backward_slice, equation_content
 from jaxaot.lower.cache_key import array_digest

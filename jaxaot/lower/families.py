@@ -25,8 +25,8 @@ from jaxaot.ir.alignment import NotAlikeError, Values, align, values_in
 from jaxaot.ir.extents import Extent, is_padded
 from jaxaot.ir.rewrite import first_outputs, inline
 from jaxaot.ir.walk import check_sizes
+from jaxaot.lower.bucket_sharding import Parts
 from jaxaot.lower.padding import Crop, crop_of, padded
-from jaxaot.lower.spread import Parts
 from jaxaot.passes.attempt import attempt
 from jaxaot.passes.dce import dce
 

@@ -179,7 +179,7 @@ class Jitted(Generic[P, R]):
         Functions under `ja.remat` of which there are gradients are opened. Nothing is run by it, and compiled only
         where arguments lie over several devices.
         """
-        from jaxaot.lower.explain import OfCall, jitted_report, on_devices  # which nothing else needs
+        from jaxaot.lower.jit_report import OfCall, jitted_report, on_devices  # which nothing else needs
 
         refuse_cycles((args, kwargs), "The arguments")
         try:

@@ -1,7 +1,7 @@
 """Arrays made larger for a program of a bucket, and its results cut to their size: by NumPy, nothing is compiled.
 
-An array on several devices is padded under its own sharding, see `spread.py`. A result that is cut lies as the result
-of the program does, along the axes that divide it.
+An array on several devices is padded under its own sharding, see `bucket_sharding.py`. A result that is cut lies as the
+result of the program does, along the axes that divide it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from jaxaot._jax import placed_as
 from jaxaot._typing import Array, ArrayLike, Aval
 from jaxaot.ir.extents import Extent, Pair, normal
-from jaxaot.lower.spread import OtherPlacesError, fitting
+from jaxaot.lower.bucket_sharding import OtherPlacesError, fitting
 
 
 def padded(value: ArrayLike, shape: tuple[int, ...]) -> Any:

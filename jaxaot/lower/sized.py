@@ -27,9 +27,17 @@ from jaxaot._jax import as_one_call, is_key_dtype, is_outermost, trace_context
 from jaxaot._util import look_like, shown, signature_of
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import UsageError
+from jaxaot.lower.bucket_sharding import (
+    OtherPlacesError,
+    in_auto,
+    is_typed,
+    parts_of,
+    shardings_of,
+    typed_mesh,
+    why_not_padded,
+)
 from jaxaot.lower.families import Family, Fit, Graph, Made, Place, Shapes, described, graph_of, shown_shapes
 from jaxaot.lower.jit import Jitted
-from jaxaot.lower.spread import OtherPlacesError, in_auto, is_typed, parts_of, shardings_of, typed_mesh, why_not_padded
 from jaxaot.lower.static import Static, counted_from_first
 from jaxaot.lower.version import PLACED, Objects, OfObjects
 from jaxaot.report.record import Report

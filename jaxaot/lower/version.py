@@ -47,7 +47,7 @@ from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
 
 if TYPE_CHECKING:
-    from jaxaot.lower.explain import OfCall
+    from jaxaot.lower.jit_report import OfCall
 
 PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes")
 """Options that say where things go: they are for one program, and for XLA to work out."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jaxaot.facade.grad import recording
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.write import note_statistics
+from jaxaot.facade.dispatch.write import note_statistics
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
 
 

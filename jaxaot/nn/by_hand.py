@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot.errors import ArgumentError, ShapeMismatchError
-from jaxaot.facade.dispatch import call
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ops.table import lookup
 
 

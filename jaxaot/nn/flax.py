@@ -29,9 +29,9 @@ from typing import Any
 import jax
 
 from jaxaot.errors import UnsupportedVariableError
-from jaxaot.facade.cell_tensors import tensor_at, tensor_of
-from jaxaot.facade.cells import CellKind, child_of, register_cell_kind
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.cells.cell_tensors import tensor_at, tensor_of
+from jaxaot.facade.cells.cells import CellKind, child_of, register_cell_kind
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.lower.static import Static
 from jaxaot.nn.on_tensors import on_tensors
 from jaxaot.rematerialize.remat import register_lift, rematerialize

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, overload
 import jax
 import numpy as _np
 
-from jaxaot.facade.operands import (
+from jaxaot.facade.dispatch.operands import (
     Device,
     DTypeLike,
     Floats,
@@ -21,8 +21,8 @@ from jaxaot.facade.operands import (
     _int,
     _str,
 )
-from jaxaot.facade.generator import Generator
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.generator import Generator
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn.by_hand import one_hot as one_hot
 from jaxaot.nn.by_hand import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
 

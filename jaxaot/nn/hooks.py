@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot.errors import HookResultError
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.tape.hooks import RemovableHandle
 from jaxaot.tape.modes import state
 from jaxaot.transforms.custom_function import Function

@@ -9,10 +9,10 @@ from typing import Any, Literal, TypeVar
 
 from jaxaot._util import show_only_own as _show_only_own
 from jaxaot.errors import TensorTypeError, TensorValueError
-from jaxaot.facade.generator import Generator
-from jaxaot.facade.grad import recording
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.generator import Generator
+from jaxaot.facade.memory.tensor import Tensor
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _TOP: Mapping[str, Callable[..., Any]] = FUNCTIONS[""]

@@ -7,8 +7,8 @@ from typing import Any
 
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import TensorValueError
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn.parameter import Parameter
 
 

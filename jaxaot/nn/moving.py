@@ -8,9 +8,9 @@ from typing import Any
 import jax
 
 from jaxaot.errors import TensorTypeError
-from jaxaot.facade.create import as_dtype
-from jaxaot.facade.grad import recording
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.dispatch.create import as_dtype
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ops.promotion import is_inexact
 
 

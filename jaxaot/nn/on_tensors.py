@@ -23,9 +23,9 @@ from typing import Any
 
 from jaxaot import _trees as pytree
 from jaxaot._jax import trace_level
-from jaxaot.facade.cell_tensors import NeedsTensors, has_array, tensor_at, tensor_of
-from jaxaot.facade.cells import CellKind, cell_kinds, is_cell, kind_of, kind_of_cell
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.cells.cell_tensors import NeedsTensors, has_array, tensor_at, tensor_of
+from jaxaot.facade.cells.cells import CellKind, cell_kinds, is_cell, kind_of, kind_of_cell
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.tape.modes import no_grad, state
 from jaxaot.transforms.functional_call import functional_call
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from jaxaot import _trees as pytree
 from jaxaot.errors import TensorTypeError
-from jaxaot.facade.create import as_tensor
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.plain_subclass import plain_of
-from jaxaot.facade.subclass import Op
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.dispatch.create import as_tensor
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.subclass.subclass import Op
+from jaxaot.facade.wrappers.plain_subclass import plain_of
 
 _empty = FUNCTIONS[""]["empty"]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from jaxaot.errors import MissingMethodError, MissingNameError, TensorTypeError, TensorValueError
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn.parameter import Buffer, Parameter
 
 _KEPT = ("_parameters", "_buffers", "_modules")

@@ -10,9 +10,9 @@ import jax
 import numpy as np
 
 from jaxaot.errors import StateDictError, TensorTypeError
-from jaxaot.facade.create import as_tensor
-from jaxaot.facade.grad import recording
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.dispatch.create import as_tensor
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn.hooks import hooks_of
 from jaxaot.nn.parameter import Parameter
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.recorded_math import recording
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.indexing.symbolic_math import recording
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
 
 _TOP: Mapping[str, Callable[..., Any]] = FUNCTIONS[""]
 _log: Callable[[float], float] = recording(math.log)  # of betas that a schedule changes too

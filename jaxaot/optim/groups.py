@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from jaxaot.errors import MissingMethodError, OptionError, StateDictError, TensorTypeError, TensorValueError
-from jaxaot.facade.create import as_tensor
-from jaxaot.facade.grad import recording
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.wrapper_gradients import carried
+from jaxaot.facade.dispatch.create import as_tensor
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.subclass.wrapper_gradients import carried
 from jaxaot.nn.on_tensors import parameter_of, parameters_of
 from jaxaot.tape.hooks import RemovableHandle
 

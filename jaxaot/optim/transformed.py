@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot.errors import StateDictError
-from jaxaot.facade.create import as_tensor, from_jax
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.dispatch.create import as_tensor, from_jax
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.optim.groups import listed
 
 

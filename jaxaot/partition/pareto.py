@@ -18,7 +18,7 @@ from jaxaot.partition.partition import Cutter
 from jaxaot.partition.policies import Policy, policy_label
 from jaxaot.partition.timeline import memory_timeline
 from jaxaot.plan.pictures import as_image, new_axes
-from jaxaot.plan.spread import Spread
+from jaxaot.plan.sharding import Spread
 from jaxaot.plan.stages import JointGraph
 
 SHOWN_POLICIES = ("save_all", "min_cut", "save_matmuls", "save_nothing")

@@ -13,7 +13,7 @@ from typing import Any
 from jaxaot._immutable import immutable
 from jaxaot._typing import Shape
 from jaxaot.plan.guards import GradGuard, PythonGuard, StaticInput
-from jaxaot.plan.numbers import NumberPlan
+from jaxaot.plan.number_program import NumberPlan
 from jaxaot.plan.paths import Path, path_text
 from jaxaot.views.chain import ViewChain
 from jaxaot.views.layout import Layout

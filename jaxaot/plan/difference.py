@@ -18,9 +18,9 @@ from jaxaot import _trees as pytree
 from jaxaot._immutable import immutable
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, StorageInput, TensorInput
+from jaxaot.plan.cells import LeafInput, PlacePlan
 from jaxaot.plan.guards import HasType, differs, shown
 from jaxaot.plan.paths import Path, path_text
-from jaxaot.plan.places import LeafInput, PlacePlan
 from jaxaot.plan.rng import RngPlan
 from jaxaot.settings import Config
 

@@ -2,7 +2,7 @@
 
 A *condition* says what was seen of a Python object and decided what was traced. It is one frozen class: what it
 compares, the expressions that are true where a call differs, and how it tells people what it saw. A new kind of guard
-is a new class here, and a line in `tracer/guards.py` that makes it.
+is a new class here, and a line in `tracer/observe/guards.py` that makes it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jaxaot.plan.call import CallPlan
-from jaxaot.plan.places import PlacePlan
+from jaxaot.plan.cells import PlacePlan
 
 
 def in_order(

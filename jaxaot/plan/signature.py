@@ -8,8 +8,8 @@ from jaxaot._immutable import immutable
 from jaxaot._typing import Shape
 from jaxaot.plan.alias import AliasPlan, ArrayOutput, ConstantOutput, TensorOutput
 from jaxaot.plan.call import CallPlan
+from jaxaot.plan.cells import PlacePlan
 from jaxaot.plan.paths import path_text
-from jaxaot.plan.places import PlacePlan
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.world import AttributeWrite, BuiltConstant, CellWrite, ItemWrite, OutsideObject, WorldPlan
 from jaxaot.views.layout import Layout

@@ -28,10 +28,10 @@ from jaxaot.plan.alias import AliasPlan
 from jaxaot.plan.annotated import Note, note_of, notes_of
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan
+from jaxaot.plan.cells import PlacePlan
 from jaxaot.plan.facts import Event
 from jaxaot.plan.inputs import in_order
 from jaxaot.plan.paths import Path
-from jaxaot.plan.places import PlacePlan
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.saved import (
     FromForward,
@@ -44,8 +44,8 @@ from jaxaot.plan.saved import (
     SavePlan,
     is_saved,
 )
+from jaxaot.plan.sharding import ON_ONE_DEVICE, Spread
 from jaxaot.plan.signature import Signature, make_signature
-from jaxaot.plan.spread import ON_ONE_DEVICE, Spread
 from jaxaot.plan.timeline import Timeline
 from jaxaot.plan.world import OutsideObject, OwnContainers, WorldPlan
 

@@ -12,10 +12,10 @@ import numpy as np
 from jaxaot import _trees as pytree
 from jaxaot._jax import trace_context
 from jaxaot.errors import ArgumentError, TensorTypeError
-from jaxaot.facade.cells import is_leaf, kind_of
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.cells.cells import is_leaf, kind_of
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.rematerialize.cells import Cells
-from jaxaot.rematerialize.world import World
+from jaxaot.rematerialize.read_key import ReadKey
 
 
 def require_function(fn: object, name: str) -> None:
@@ -73,7 +73,7 @@ def call_key(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, An
         return None
     cells = Cells.among((args, kwargs))
     types = tuple(map(_type_key, (leaf for leaf in leaves if kind_of(leaf) is None)))
-    key = World(fn, args, kwargs), tree, types, cells.structure, tuple(map(_type_key, cells.arrays)), trace_context()
+    key = ReadKey(fn, args, kwargs), tree, types, cells.structure, tuple(map(_type_key, cells.arrays)), trace_context()
     try:
         hash(key)
     except TypeError:

@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot import _trees as pytree
-from jaxaot.facade.cells import cell_kinds, kind_of
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.cells.cells import cell_kinds, kind_of
+from jaxaot.facade.memory.tensor import Tensor
 
 _lock = threading.RLock()
 

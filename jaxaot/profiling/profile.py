@@ -21,7 +21,7 @@ from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot._util import KeptWith, collector
 from jaxaot.api import trace
 from jaxaot.errors import ConcretizationError, NotDifferentiableError, UsageError
-from jaxaot.facade.bad_arguments import require_arguments
+from jaxaot.facade.marks.bad_arguments import require_arguments
 from jaxaot.flow import array_arguments, parameters_of, with_hooks
 from jaxaot.ir.regions import open_regions
 from jaxaot.ir.rewrite import inline
@@ -35,7 +35,7 @@ from jaxaot.partition.partition import Cutter
 from jaxaot.partition.policies import get_policy
 from jaxaot.partition.timeline import footprint_of, forward_timeline, living_at, living_in, memory_timeline
 from jaxaot.passes.pipeline import joint_passes, run_passes
-from jaxaot.plan.spread import spread_of
+from jaxaot.plan.sharding import spread_of
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.plan.timeline import Moment, Timeline
 from jaxaot.profiling.arguments import call_key, check_shapes, require_function

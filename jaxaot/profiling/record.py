@@ -12,7 +12,7 @@ from jaxaot.errors import MissingExtraError
 from jaxaot.ir.roofline import Target
 from jaxaot.partition.budget import parse_size
 from jaxaot.plan.pictures import as_image
-from jaxaot.plan.spread import ON_ONE_DEVICE, Spread
+from jaxaot.plan.sharding import ON_ONE_DEVICE, Spread
 from jaxaot.plan.stages import Partition
 from jaxaot.plan.timeline import Timeline
 from jaxaot.profiling.rows import Row

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jaxaot._util import format_bytes, format_seconds
-from jaxaot.plan.spread import ON_ONE_DEVICE
+from jaxaot.plan.sharding import ON_ONE_DEVICE
 
 if TYPE_CHECKING:
     from jaxaot.profiling.record import ModuleRow, Profile

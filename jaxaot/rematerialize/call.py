@@ -4,8 +4,8 @@ Undifferentiated, it is its graph. Differentiated, it is the forward of a partit
 tangent, followed by a linear map (`linear.py`) whose transpose is the backward. Mapped over an axis it is the same
 primitive with the mapped graph, so that the partition is made of what really runs.
 
-Under hooks on saved tensors the two graphs of the partition pack and unpack what crosses (`passes/saved_hooks.py`).
-What was packed has lost its derivative, so such a function has first derivatives only.
+Under hooks on saved tensors the two graphs of the partition pack and unpack what crosses, see
+`passes/hooked_residuals.py`. What was packed has lost its derivative, so such a function has first derivatives only.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from jaxaot.lower.warm.digest import NotCacheable, graph_digest
 from jaxaot.partition.budget import Fit, Share, is_fraction
 from jaxaot.partition.fitting import note_cut, once_for_all
 from jaxaot.partition.partition import Cutter
+from jaxaot.passes.hooked_residuals import pack_residuals
 from jaxaot.passes.pipeline import joint_passes, run_passes
-from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
 from jaxaot.plan.stages import Partition
 from jaxaot.rematerialize.linear import LinearMap, depending, derivative_of, with_outputs
 from jaxaot.rematerialize.room import Cuts, Turn
 from jaxaot.settings import Config
 from jaxaot.tape.saved_hooks import HookPair
-from jaxaot.tracer.hooks import trace_hooks
+from jaxaot.tracer.bodies.hooks import trace_hooks
 
 _log = logger_of("partition")
 

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 
 from jaxaot.errors import AttributeChangeError
-from jaxaot.facade.cells import CellKind, cell_kinds, is_leaf, kind_of
+from jaxaot.facade.cells.cells import CellKind, cell_kinds, is_leaf, kind_of
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

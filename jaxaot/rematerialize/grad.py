@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 import jax
 
 from jaxaot._frames import without_own_frames
-from jaxaot.facade.bad_arguments import deleted_arrays_named
+from jaxaot.facade.marks.bad_arguments import deleted_arrays_named
 from jaxaot.lower.static import refuse_cycles
 from jaxaot.rematerialize.remat import refuse_tensors, rematerialize
 from jaxaot.rematerialize.static import Options

@@ -23,9 +23,9 @@ from jaxaot._placement import placement_of
 from jaxaot._typing import Jaxpr, PyTreeDef
 from jaxaot._util import KeptWith
 from jaxaot.errors import ArgumentError, NotDifferentiableError, UsageError
-from jaxaot.facade.bad_arguments import deleted_arrays_named
-from jaxaot.facade.cells import cell_kinds, is_leaf, kind_of
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.cells.cells import cell_kinds, is_leaf, kind_of
+from jaxaot.facade.marks.bad_arguments import deleted_arrays_named
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import sub_jaxprs
 from jaxaot.lower.on_devices import described, lines_of, partition_on_devices
@@ -36,9 +36,9 @@ from jaxaot.partition.policies import get_policy, min_cut
 from jaxaot.plan.stages import Partition
 from jaxaot.rematerialize.call import RematCall
 from jaxaot.rematerialize.cells import Cells
+from jaxaot.rematerialize.read_key import ReadKey
 from jaxaot.rematerialize.room import next_turn, open_room
 from jaxaot.rematerialize.static import Options, StaticArguments, several, unmark
-from jaxaot.rematerialize.world import World
 from jaxaot.report.build import Sources, collectives_of, part_of, parts_inside
 from jaxaot.report.record import Report
 from jaxaot.tape.modes import state
@@ -278,7 +278,7 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
         static_key = tuple((type(x), x) for x in statics)  # with the type, as 1 == True
         # in a compiled function its own graphs pack what crosses
         hooks = state.saved_hooks if state.trace is None else None
-        world = World(given, args, kwargs)
+        world = ReadKey(given, args, kwargs)
         key = world, tree, sorts, cells.structure, static_key, options.waits, chosen, settings, hooks
         try:
             graph = graph_of(given, flat, [*cells.arrays, *values], key).at(budget)

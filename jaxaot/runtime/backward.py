@@ -11,10 +11,10 @@ import jax.numpy as jnp
 from jaxaot._immutable import immutable
 from jaxaot._jax import is_tracer
 from jaxaot.errors import BackwardTwiceError, StorageSizeError
-from jaxaot.facade.kernels import conjugate, read_through
-from jaxaot.facade.pulls import cut_by, pull_by, storage_edge
-from jaxaot.facade.saved import FREED, Version
-from jaxaot.facade.storage import HELD_ONCE, Storage
+from jaxaot.facade.kernels.kernels import conjugate, read_through
+from jaxaot.facade.memory.storage import HELD_ONCE, Storage
+from jaxaot.facade.nodes.saved import FREED, Version
+from jaxaot.facade.nodes.vjps import cut_by, pull_by, storage_edge
 from jaxaot.ir.reach import Apart, without_unreached
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node, OutputType

@@ -5,8 +5,8 @@ function of its own. It returns `MISS` if the call does not fit the program, bef
 
 Calls may come from several threads. Where several use tensors, a call that writes holds its function's lock, so that no
 other call of the function sees half of what it does, and the locks of the storages that it writes, see
-`facade/locks.py`; a second thread waits for what the first had begun. While a call writes back no trace runs, because a
-trace puts symbols into storages.
+`facade/memory/locks.py`; a second thread waits for what the first had begun. While a call writes back no trace runs,
+because a trace puts symbols into storages.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Any, assert_never
 from jaxaot import _trees as pytree
 from jaxaot import settings as config
 from jaxaot._jax import is_outermost
-from jaxaot.facade.counter import WriteCounter, counter_of
-from jaxaot.facade.generator import DRAWING, default_generator
-from jaxaot.facade.history import History
-from jaxaot.facade.locks import Held, hold, put_back, take
-from jaxaot.facade.saved import pack_arrays, version_of
-from jaxaot.facade.storage import HELD_ONCE, Storage
-from jaxaot.facade.tensor import Tensor, history_edge, wrap
-from jaxaot.facade.tracing import TRACING
+from jaxaot.facade.memory.counter import WriteCounter, counter_of
+from jaxaot.facade.memory.generator import DRAWING, default_generator
+from jaxaot.facade.memory.history import History
+from jaxaot.facade.memory.locks import Held, hold, put_back, take
+from jaxaot.facade.memory.storage import HELD_ONCE, Storage
+from jaxaot.facade.memory.tensor import Tensor, history_edge, wrap
+from jaxaot.facade.nodes.saved import pack_arrays, version_of
+from jaxaot.facade.trace_state import TRACING
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource
 from jaxaot.plan.alias import (
     ArrayOutput,
@@ -46,9 +46,9 @@ from jaxaot.plan.saved import FromOutput
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import BuiltObject, CellWrite, ComputedValue, OutsideObject, path_of
 from jaxaot.runtime.backward import CompiledNode, Refilled
+from jaxaot.runtime.cell_reads import PlaceWriter
 from jaxaot.runtime.guards import generator_name, write_guards
 from jaxaot.runtime.links import GraphValue
-from jaxaot.runtime.places import PlaceWriter
 from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.runtime.room import copied, may_be_padded
 from jaxaot.runtime.source import SOURCE_NAME, Source
@@ -228,7 +228,7 @@ class _Writer:
             self.source.add(f"{generator}.give_back({offset}, {n})")
 
     def _take_turns(self) -> None:
-        """Runs what changes something outside: of several threads one after the other, see `facade/locks.py`."""
+        """Runs what changes something outside: of several threads one after the other, see `facade/memory/locks.py`."""
         source, program = self.source, self.program
         storages = self._listed(write.storage for write in self.traced.alias.writes)
         draws = self._gather()

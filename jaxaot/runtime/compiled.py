@@ -20,16 +20,16 @@ from jaxaot._frames import without_own_frames
 from jaxaot._unpicklable import name_in_module, refuse_to_pickle
 from jaxaot._util import collector, shown, signature_of
 from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, UsageError, VolatileError
-from jaxaot.facade.iterated import has_iterators, opened, read_iterators
-from jaxaot.facade.raised import OnMeta, is_of_function
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import RUNNING, wait_for_traces
+from jaxaot.facade.cells.iterated import has_iterators, opened, read_iterators
+from jaxaot.facade.marks.raised import OnMeta, is_of_function
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.trace_state import RUNNING, wait_for_traces
 from jaxaot.lower.warm.events import CacheReport, as_report
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
 from jaxaot.report.record import Report
 from jaxaot.runtime.call import MISS
-from jaxaot.runtime.explain import Inspector, log_program, name_of, report_on
+from jaxaot.runtime.compile_report import Inspector, log_program, name_of, report_on
 from jaxaot.runtime.program import Program, changing_numbers, lower
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again

@@ -13,16 +13,16 @@ import numpy as np
 
 from jaxaot import _trees as pytree
 from jaxaot._jax import canonical_dtype
-from jaxaot.facade.cells import array_content, is_leaf
-from jaxaot.facade.generator import Generator
-from jaxaot.facade.numbers import FUNCTIONS
+from jaxaot.facade.cells.cells import array_content, is_leaf
+from jaxaot.facade.indexing.symbolic_numbers import FUNCTIONS
+from jaxaot.facade.memory.generator import Generator
 from jaxaot.plan.call import CallPlan, TensorInput, ValueInput
 from jaxaot.plan.guards import differs
-from jaxaot.plan.numbers import SIGNS, ComputedNumber, NumberFact, NumberPlan, NumberStep, ReadNumber
+from jaxaot.plan.number_program import SIGNS, ComputedNumber, NumberFact, NumberPlan, NumberStep, ReadNumber
 from jaxaot.plan.paths import Path
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.stages import Traced
-from jaxaot.runtime.places import PlaceWriter
+from jaxaot.runtime.cell_reads import PlaceWriter
 from jaxaot.runtime.source import Source
 
 _PAIRWISE = 4

@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxaot import settings as config
 from jaxaot._util import signature_of
-from jaxaot.facade.anomaly import is_anomaly_check_nan_enabled
+from jaxaot.facade.gradients.anomaly import is_anomaly_check_nan_enabled
 from jaxaot.ir.node_scopes import runs_backward
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.plan.difference import CallKey

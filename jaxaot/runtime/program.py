@@ -25,7 +25,7 @@ from jaxaot.plan.alias import ArrayOutput, TensorOutput
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.guards import EqualTo, HasType
 from jaxaot.plan.inputs import positions_of_ghosts
-from jaxaot.plan.numbers import ReadNumber
+from jaxaot.plan.number_program import ReadNumber
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.saved import FromForward, FromPrimal, TapePlan
 from jaxaot.plan.stages import Partition, Traced

@@ -18,8 +18,8 @@ import numpy as np
 from jaxaot._jax import Literal, ShapedArray, is_outermost
 from jaxaot._scopes import annotations_of
 from jaxaot._typing import Array, ClosedJaxpr
-from jaxaot.facade.saved import pack
-from jaxaot.facade.tensor import Tensor, wrap_array
+from jaxaot.facade.memory.tensor import Tensor, wrap_array
+from jaxaot.facade.nodes.saved import pack
 from jaxaot.ir.build import barrier
 from jaxaot.ir.extents import Extent, is_padded, length
 from jaxaot.ir.regions import HOOKS_SCOPE

@@ -17,9 +17,9 @@ import numpy as np
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array, ClosedJaxpr
-from jaxaot.facade.history import History
-from jaxaot.facade.kernels import pull_row
-from jaxaot.facade.tensor import Tensor, wrap_array
+from jaxaot.facade.kernels.kernels import pull_row
+from jaxaot.facade.memory.history import History
+from jaxaot.facade.memory.tensor import Tensor, wrap_array
 from jaxaot.ir.rewrite import inline
 from jaxaot.joint import build_joint
 from jaxaot.lower.families import CannotRunError, Graph, Made, fitted, program_beside

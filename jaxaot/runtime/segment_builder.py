@@ -15,8 +15,8 @@ import numpy as np
 
 from jaxaot import settings as config
 from jaxaot._immutable import immutable
-from jaxaot.facade.iterated import read_iterators
-from jaxaot.facade.raised import require_values
+from jaxaot.facade.cells.iterated import read_iterators
+from jaxaot.facade.marks.raised import require_values
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced

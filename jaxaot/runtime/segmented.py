@@ -18,10 +18,10 @@ import numpy as np
 from jaxaot import settings as config
 from jaxaot._frames import without_own_frames
 from jaxaot.errors import RecompileWarning, VolatileError
-from jaxaot.facade.iterated import read_iterators
-from jaxaot.facade.recorder import Recorder
-from jaxaot.facade.stretch import StretchPrograms
-from jaxaot.facade.tracing import RUNNING, wait_for_traces
+from jaxaot.facade.cells.iterated import read_iterators
+from jaxaot.facade.deferred.lazy import Recorder
+from jaxaot.facade.dispatch.lazy_segment import StretchPrograms
+from jaxaot.facade.trace_state import RUNNING, wait_for_traces
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import backward_slice
 from jaxaot.lower.interpret import Interpreter
@@ -156,7 +156,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
     the backend.
 
     One that calls a function under `ja.compiler.disable` is run by Python at each call, and its operations in
-    stretches; see `facade/recorder.py`.
+    stretches; see `facade/deferred/lazy.py`.
     """
 
     def __init__(

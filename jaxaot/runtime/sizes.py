@@ -19,14 +19,14 @@ from jaxaot._immutable import immutable
 from jaxaot._jax import is_key_dtype, is_tracer
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import BudgetError, PolicyError, UsageError
-from jaxaot.facade.sizes import marks_of
-from jaxaot.facade.subclass import Frame, is_wrapper, leaves_of
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import TRACING
+from jaxaot.facade.marks.sizes import marks_of
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.subclass.subclass import Frame, is_wrapper, leaves_of
+from jaxaot.facade.trace_state import TRACING
 from jaxaot.ir.rewrite import inline
+from jaxaot.lower.bucket_sharding import Parts, parts_of, typed_mesh, why_not_padded
 from jaxaot.lower.families import CannotRunError, Family, Fit, Graph, Made, Place, Shapes, described, shown_shapes
 from jaxaot.lower.sized import read_dims
-from jaxaot.lower.spread import Parts, parts_of, typed_mesh, why_not_padded
 from jaxaot.passes.dce import dce
 from jaxaot.plan.call import TensorInput
 from jaxaot.plan.inputs import positions_of_ghosts, positions_of_parts, positions_of_values

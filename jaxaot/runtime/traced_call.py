@@ -11,7 +11,7 @@ import numpy as np
 from jaxaot._immutable import immutable
 from jaxaot.lower.families import Shapes
 from jaxaot.plan.difference import CallKey
-from jaxaot.plan.numbers import ReadNumber, is_declared
+from jaxaot.plan.number_program import ReadNumber, is_declared
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import JointGraph, Traced
 from jaxaot.runtime.key import parameter_names

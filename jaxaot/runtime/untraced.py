@@ -14,8 +14,8 @@ import jax
 import numpy as np
 
 from jaxaot.errors import RecompileWarning, TraceError
-from jaxaot.facade.source_line import raising_line
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.source_line import raising_line
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.tape.modes import state
 
 MAX_KINDS = 64

@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TypeAlias
 
 from jaxaot import settings
-from jaxaot.facade.sizes import may_be_values
-from jaxaot.facade.subclass import is_wrapper
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.marks.sizes import may_be_values
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.subclass.subclass import is_wrapper
 from jaxaot.plan.call import TensorInput
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Traced

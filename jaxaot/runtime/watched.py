@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxaot.errors import AnomalyError
-from jaxaot.facade.anomaly import describe, has_nan
-from jaxaot.facade.source_line import with_source
+from jaxaot.facade.gradients.anomaly import describe, has_nan
+from jaxaot.facade.memory.source_line import with_source
 from jaxaot.ir.node_scopes import gradient_variables, node_of, runs_backward
 from jaxaot.ir.walk import source_line, sub_jaxprs
 from jaxaot.lower.interpret import Interpreter

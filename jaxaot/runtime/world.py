@@ -17,9 +17,9 @@ from typing import Any, assert_never
 import numpy as np
 
 from jaxaot import _trees as pytree
-from jaxaot.facade.cells import cell_kinds
+from jaxaot.facade.cells.cells import cell_kinds
+from jaxaot.plan.cells import PlacePlan
 from jaxaot.plan.paths import Path
-from jaxaot.plan.places import PlacePlan
 from jaxaot.plan.world import (
     AttributeWrite,
     BuiltArray,

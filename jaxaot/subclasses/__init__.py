@@ -1,7 +1,7 @@
 """Tensor subclasses to use, and to write others by: each a file, each an example of the protocol."""
 
 from jaxaot._util import show_only_public as _show_only_public
-from jaxaot.facade.subclass import Op as Op
+from jaxaot.facade.subclass.subclass import Op as Op
 from jaxaot.subclasses.float8 import AmaxHistory as AmaxHistory
 from jaxaot.subclasses.float8 import Float8Linear as Float8Linear
 from jaxaot.subclasses.float8 import Float8Tensor as Float8Tensor

@@ -10,12 +10,12 @@ import numpy as np
 
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import DtypeError, ShapeMismatchError, TensorTypeError, TensorValueError
-from jaxaot.facade.create import as_dtype, tensor
-from jaxaot.facade.dispatch import call
-from jaxaot.facade.grad import recording
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.subclass import Op
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.dispatch.create import as_dtype, tensor
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.subclass.subclass import Op
 from jaxaot.nn import Linear
 from jaxaot.ops.table import op_of
 from jaxaot.subclasses.float8_math import E4M3, E5M2, amax_of, product, round_to, scale_of, value_of

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import DtypeError, ShapeMismatchError
-from jaxaot.facade.grad import recording
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.subclass import Op
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.subclass.subclass import Op
 from jaxaot.subclasses.float8 import require_float
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import jax.numpy as jnp
 
 from jaxaot.errors import ShapeMismatchError
-from jaxaot.facade.dispatch import call
-from jaxaot.facade.subclass import Op
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.subclass.subclass import Op
 from jaxaot.ops.table import op_of
 from jaxaot.subclasses.float8 import require_float
 

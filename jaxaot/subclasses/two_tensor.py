@@ -7,8 +7,8 @@ from typing import Any
 
 from jaxaot import _trees as pytree
 from jaxaot.errors import MissingMemoryError, ShapeMismatchError, TensorTypeError
-from jaxaot.facade.subclass import Op
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.subclass.subclass import Op
 
 
 class TwoTensor(Tensor):

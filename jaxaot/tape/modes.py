@@ -42,7 +42,7 @@ class _State(threading.local):
       recorder: What has operations wait, so that stretches of them run together; None if they run at once.
       may_write_saved: The `MutationContext` that `allow_mutation_on_saved_tensors` entered, or None.
       devices_before: For each `ja.device` that was entered: what `makes_abstract` was, and what places arrays of JAX.
-      casts: Weights that were cast in the outermost of these contexts; see `facade/autocast_operands.py`.
+      casts: Weights that were cast in the outermost of these contexts; see `facade/dispatch/autocast_operands.py`.
     """
 
     grad_enabled: bool = True

@@ -13,15 +13,15 @@ from jaxaot import _trees as pytree
 from jaxaot._jax import is_tracer
 from jaxaot._typing import PyTreeDef
 from jaxaot.errors import EagerOnlyError
-from jaxaot.facade.arguments import STAND_INS
-from jaxaot.facade.history import History
-from jaxaot.facade.iterated import is_iterator
-from jaxaot.facade.kernels import backward_name
-from jaxaot.facade.nodes import SeveralViewsNode, ViewNode
-from jaxaot.facade.numbers import SymbolicNumber
-from jaxaot.facade.storage import Storage
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import TraceState
+from jaxaot.facade.cells.iterated import is_iterator
+from jaxaot.facade.dispatch.arguments import STAND_INS
+from jaxaot.facade.indexing.symbolic_numbers import SymbolicNumber
+from jaxaot.facade.kernels.kernels import backward_name
+from jaxaot.facade.memory.history import History
+from jaxaot.facade.memory.storage import Storage
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.nodes.nodes import SeveralViewsNode, ViewNode
+from jaxaot.facade.trace_state import TraceState
 from jaxaot.lower.static import refuse_cycles
 from jaxaot.plan.alias import (
     AliasPlan,
@@ -44,7 +44,7 @@ from jaxaot.plan.alias import (
 )
 from jaxaot.plan.paths import Path
 from jaxaot.plan.world import BuiltObject, ComputedValue, OutsideObject, OwnContainers, WorldPlan
-from jaxaot.tracer.recipes import PendingPlan
+from jaxaot.tracer.numbers.recipes import PendingPlan
 from jaxaot.tracer.results import take_apart
 from jaxaot.views.window import find_window
 

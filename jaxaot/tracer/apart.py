@@ -14,8 +14,8 @@ from typing import Any
 
 import jax
 
-from jaxaot.facade.raised import run_handler
-from jaxaot.facade.tracing import TraceState
+from jaxaot.facade.marks.raised import run_handler
+from jaxaot.facade.trace_state import TraceState
 from jaxaot.tape.modes import state
 
 _CANNOT = {getattr(signal, name, None) for name in ("SIGKILL", "SIGSTOP")}

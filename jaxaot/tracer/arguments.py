@@ -18,17 +18,17 @@ from jaxaot import _trees as pytree
 from jaxaot._jax import canonical_dtype
 from jaxaot._typing import Shape
 from jaxaot.errors import StaticArgumentError
-from jaxaot.facade.arguments import STAND_INS
-from jaxaot.facade.cells import cell_kinds, is_leaf, is_object
-from jaxaot.facade.generator import Generator, default_generator
-from jaxaot.facade.iterated import Iterated, is_iterator
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.cells.cells import cell_kinds, is_leaf, is_object
+from jaxaot.facade.cells.iterated import Iterated, is_iterator
+from jaxaot.facade.dispatch.arguments import STAND_INS
+from jaxaot.facade.memory.generator import Generator, default_generator
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.lower.static import refuse_cycles
 from jaxaot.ops.dtypes import dtype
 from jaxaot.plan.guards import EqualTo, HasType, IsHeldWeakly, StaticInput
 from jaxaot.plan.paths import Path, children_of
-from jaxaot.tracer.containers import PLAIN
-from jaxaot.tracer.world import World
+from jaxaot.tracer.observe.containers import PLAIN
+from jaxaot.tracer.observe.side_effects import SideEffects
 
 
 def is_moving(leaf: object, path: Path) -> bool:
@@ -64,7 +64,7 @@ def is_static_argument(leaf: object) -> bool:
 
 
 def with_leaves(
-    value: Any, tree: Any, leaves: Sequence[Any], given: Sequence[Any], world: World, is_shared: bool, path: Path = (),
+    value: Any, tree: Any, leaves: Sequence[Any], given: Sequence[Any], world: SideEffects, is_shared: bool, path: Path = (),
     resized: frozenset[int] = frozenset(),
 ) -> Any:  # fmt: skip
     """Returns a tree of arguments with other leaves.

@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxaot._typing import ClosedJaxpr, Eqn
 from jaxaot.errors import DualTensorError
-from jaxaot.facade.custom_function import jvp_missing
+from jaxaot.facade.gradients.custom_function import jvp_missing
 from jaxaot.ir.walk import backward_slice, sub_jaxprs
 
 _PUSHED = "custom_lin"

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxaot.errors import UnreachableTensorError
-from jaxaot.facade.generator import default_generator
-from jaxaot.facade.tracing import TraceState
+from jaxaot.facade.memory.generator import default_generator
+from jaxaot.facade.trace_state import TraceState
 from jaxaot.plan.paths import Path
 from jaxaot.plan.rng import GeneratorUse, RngPlan
 from jaxaot.plan.world import AttributeWrite, BuiltConstant, WorldWrite
-from jaxaot.tracer.paths import find_paths
+from jaxaot.tracer.observe.paths import find_paths
 
 
 def generator_plan(trace: TraceState, starts: Sequence[tuple[Path, Any]]) -> tuple[RngPlan, tuple[WorldWrite, ...]]:

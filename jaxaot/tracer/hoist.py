@@ -11,13 +11,13 @@ import numpy as np
 from jaxaot._jax import Var, close_jaxpr, make_jaxpr_object
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.errors import TraceError
-from jaxaot.facade.tracing import TraceState, lift_p
+from jaxaot.facade.trace_state import TraceState, lift_p
 from jaxaot.ir.rewrite import drop_inputs, with_input_order
 from jaxaot.ir.walk import variables
 from jaxaot.passes.dce import dce
+from jaxaot.plan.cells import ArrayInput, PlacePlan
 from jaxaot.plan.paths import Path
-from jaxaot.plan.places import ArrayInput, PlacePlan
-from jaxaot.tracer.places import Places, leaf_input
+from jaxaot.tracer.observe.cells import Places, leaf_input
 
 
 def hoist(

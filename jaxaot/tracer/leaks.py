@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxaot.errors import LeakedTensorError, UnreachableTensorError
-from jaxaot.facade.cells import cell_kinds, is_cell
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import TraceState
+from jaxaot.facade.cells.cells import cell_kinds, is_cell
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.trace_state import TraceState
 from jaxaot.plan.paths import Path, path_text
 from jaxaot.tracer.alias import Escapes
-from jaxaot.tracer.paths import find_paths
+from jaxaot.tracer.observe.paths import find_paths
 
 
 def check_reached(arrays: Sequence[Any]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import TraceState
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.trace_state import TraceState
 
 
 def put_in_order(trace: TraceState, leaves: Sequence[Any]) -> None:

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxaot import settings
-from jaxaot.facade.sizes import may_be_values
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import TraceState
+from jaxaot.facade.marks.sizes import may_be_values
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.trace_state import TraceState
 from jaxaot.plan.paths import Path, follow
 from jaxaot.tracer.alias import Escapes
 

@@ -19,12 +19,12 @@ import jax
 from jaxaot import _trees as pytree
 from jaxaot._jax import is_tracer
 from jaxaot.errors import LeakedTensorError
-from jaxaot.facade.arguments import STAND_INS
-from jaxaot.facade.cells import CODE, attributes_of, is_leaf
-from jaxaot.facade.storage import Storage
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import TraceState
-from jaxaot.tracer.recipes import is_plain_object
+from jaxaot.facade.cells.cells import CODE, attributes_of, is_leaf
+from jaxaot.facade.dispatch.arguments import STAND_INS
+from jaxaot.facade.memory.storage import Storage
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.trace_state import TraceState
+from jaxaot.tracer.numbers.recipes import is_plain_object
 
 _MAX_SEARCHED = 10_000
 

@@ -19,13 +19,13 @@ from jaxaot._placement import placement_of
 from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef
 from jaxaot.errors import EagerOnlyError, TraceError, UnreachableTensorError
-from jaxaot.facade.anomaly import watch_outside_of_the_mode
-from jaxaot.facade.cell_tensors import NeedsTensors, tensor_of
-from jaxaot.facade.history import History
-from jaxaot.facade.numbers import Numbers, SymbolicNumber
-from jaxaot.facade.raised import run_traced
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState
+from jaxaot.facade.cells.cell_tensors import NeedsTensors, tensor_of
+from jaxaot.facade.gradients.anomaly import watch_outside_of_the_mode
+from jaxaot.facade.indexing.symbolic_numbers import Numbers, SymbolicNumber
+from jaxaot.facade.marks.raised import run_traced
+from jaxaot.facade.memory.history import History
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.trace_state import RUNNING, TRACING, GraphBreak, TraceState
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
@@ -49,20 +49,12 @@ from jaxaot.tracer.arguments import (
     value_type,
     with_leaves,
 )
-from jaxaot.tracer.asked import add_bases, asked_guards, held_guards
-from jaxaot.tracer.containers import PLAIN, is_plain
+from jaxaot.tracer.bodies.grad_hooks import refuse_lasting_hooks
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.generators import generator_plan
-from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
-from jaxaot.tracer.guards import Reached, find_volatile, python_guards
 from jaxaot.tracer.hoist import inputs_of
 from jaxaot.tracer.leaks import check_leaks, check_reached
-from jaxaot.tracer.loads import Facts, Loads
-from jaxaot.tracer.order import in_order, put_in_order
-from jaxaot.tracer.parts import parts_alone, parts_among
-from jaxaot.tracer.paths import find_paths
-from jaxaot.tracer.places import Places
-from jaxaot.tracer.predictions import (
+from jaxaot.tracer.numbers.predictions import (
     can_be_replaced,
     changing_numbers,
     declared_numbers,
@@ -75,10 +67,18 @@ from jaxaot.tracer.predictions import (
     with_passed,
     without_numbers,
 )
-from jaxaot.tracer.recipes import Recipes
-from jaxaot.tracer.volatile import Volatile
-from jaxaot.tracer.watched import Reads, watched
-from jaxaot.tracer.world import World
+from jaxaot.tracer.numbers.recipes import Recipes
+from jaxaot.tracer.observe.asked import add_bases, asked_guards, held_guards
+from jaxaot.tracer.observe.cells import Places
+from jaxaot.tracer.observe.containers import PLAIN, is_plain
+from jaxaot.tracer.observe.guards import Reached, find_volatile, python_guards
+from jaxaot.tracer.observe.loads import Facts, Loads
+from jaxaot.tracer.observe.paths import find_paths
+from jaxaot.tracer.observe.side_effects import SideEffects
+from jaxaot.tracer.observe.volatile import Volatile
+from jaxaot.tracer.observe.watched import Reads, watched
+from jaxaot.tracer.order import in_order, put_in_order
+from jaxaot.tracer.parts import parts_alone, parts_among
 from jaxaot.views.layout import Layout
 
 
@@ -245,7 +245,7 @@ def _trace(
     trace.numbers = Numbers(trace)
     unread = frozenset(id(follow(roots(fn, args, kwargs), path)) for path in how.lists)
     places = Places(roots(fn, args, kwargs), leaves, unread)  # first, as it changes classes of modules
-    world = World(roots(fn, args, kwargs), unread)
+    world = SideEffects(roots(fn, args, kwargs), unread)
     volatile = Volatile(fn, find_volatile(roots(fn, args, kwargs)))
     grad_enabled, autocast, n_contexts = state.grad_enabled, state.autocast, len(state.autocast_before)
     plans: list[Any] = []
@@ -378,7 +378,7 @@ def _trace(
 def _finish(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any],
     in_tree: PyTreeDef, trace: TraceState, closed: ClosedJaxpr, unfinished: Any,
-    escapes: Escapes, places: Places, world: World, modes: tuple[bool, Any],
+    escapes: Escapes, places: Places, world: SideEffects, modes: tuple[bool, Any],
     how: _How,
 ) -> Traced:  # fmt: skip
     survey = places.survey

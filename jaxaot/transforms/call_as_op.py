@@ -21,23 +21,23 @@ from jaxaot._frames import without_own_frames
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun
 from jaxaot._manual_axes import as_varying
 from jaxaot._typing import ClosedJaxpr
-from jaxaot.facade.create import from_jax
-from jaxaot.facade.dispatch import call
-from jaxaot.facade.generator import Generator
-from jaxaot.facade.history import History
-from jaxaot.facade.kernels import remember
-from jaxaot.facade.storage import Storage
-from jaxaot.facade.tensor import Tensor, wrap
-from jaxaot.facade.tracing import RUNNING, TRACING
-from jaxaot.facade.trees import pack_keys, to_arrays, to_tensors, unpack_keys
+from jaxaot.facade.dispatch.create import from_jax
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.kernels.kernels import remember
+from jaxaot.facade.marks.trees import pack_keys, to_arrays, to_tensors, unpack_keys
+from jaxaot.facade.memory.generator import Generator
+from jaxaot.facade.memory.history import History
+from jaxaot.facade.memory.storage import Storage
+from jaxaot.facade.memory.tensor import Tensor, wrap
+from jaxaot.facade.trace_state import RUNNING, TRACING
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import graph_content
 from jaxaot.ops.table import OpSpec, op_of
 from jaxaot.tape.modes import state
 from jaxaot.tape.saved_hooks import without_saved_hooks
-from jaxaot.tracer.body import Body, trace_body
-from jaxaot.tracer.leaves import spec_of
-from jaxaot.tracer.pure import ReachesTape, is_within_func, refusing_recorded_reads
+from jaxaot.tracer.bodies.body import Body, trace_body
+from jaxaot.tracer.bodies.leaves import spec_of
+from jaxaot.tracer.bodies.pure import ReachesTape, is_within_func, refusing_recorded_reads
 from jaxaot.views.window import find_window
 
 _MAX_ROWS = 256

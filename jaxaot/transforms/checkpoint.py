@@ -13,8 +13,8 @@ import numpy as np
 from jaxaot import _trees as pytree
 from jaxaot._callables import require_function
 from jaxaot.errors import BudgetError, OptionError
-from jaxaot.facade.recompute import run_dropping
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.gradients.recompute import run_dropping
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ir.regions import region
 from jaxaot.partition.budget import parse_budget, parse_fit
 from jaxaot.partition.policies import RegionPolicy, get_policy

@@ -19,14 +19,14 @@ import numpy as np
 from jaxaot import _trees as pytree
 from jaxaot._callables import require_function
 from jaxaot.errors import ControlFlowMismatchError
-from jaxaot.facade.create import from_jax
-from jaxaot.facade.dispatch import call
-from jaxaot.facade.generator import Generator, Streams, fold_iteration
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.dispatch.create import from_jax
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.memory.generator import Generator, Streams, fold_iteration
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
-from jaxaot.tracer.body import Body, trace_body, trace_iteration
-from jaxaot.tracer.effects import (
+from jaxaot.tracer.bodies.body import Body, trace_body, trace_iteration
+from jaxaot.tracer.bodies.effects import (
     Keys,
     Operands,
     captured_by_branches,
@@ -38,8 +38,8 @@ from jaxaot.tracer.effects import (
     unite,
     wrap_result,
 )
-from jaxaot.tracer.leaves import Carry, LeafSpec, differences, flag_of, fresh, leaves_of, spec_of, truth_of
-from jaxaot.tracer.pure import inline_trace
+from jaxaot.tracer.bodies.leaves import Carry, LeafSpec, differences, flag_of, fresh, leaves_of, spec_of, truth_of
+from jaxaot.tracer.bodies.pure import inline_trace
 
 # -- cond --------------------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,8 @@ from jaxaot import _trees as pytree
 from jaxaot._jax import InnermostMap, is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, EagerOnlyError, FunctionResultError, NoDerivativeError
-from jaxaot.facade.custom_function import (
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.gradients.custom_function import (
     FunctionNode,
     call_function,
     jvp_missing,
@@ -32,25 +33,24 @@ from jaxaot.facade.custom_function import (
     no_jvp,
     node_class,
 )
-from jaxaot.facade.dispatch import call
-from jaxaot.facade.grad import recording
-from jaxaot.facade.history import History
-from jaxaot.facade.kernels import conjugate
-from jaxaot.facade.source_line import warn_user
-from jaxaot.facade.subclass import SUBCLASSES
-from jaxaot.facade.tensor import Tensor, wrap_array
-from jaxaot.facade.trees import to_tensors
-from jaxaot.facade.wrapper_function import OpenedCall
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.kernels.kernels import conjugate
+from jaxaot.facade.marks.trees import to_tensors
+from jaxaot.facade.memory.history import History
+from jaxaot.facade.memory.source_line import warn_user
+from jaxaot.facade.memory.tensor import Tensor, wrap_array
+from jaxaot.facade.subclass.subclass import SUBCLASSES
+from jaxaot.facade.wrappers.wrapper_function import OpenedCall
 from jaxaot.ops.promotion import strong
 from jaxaot.ops.table import op_of
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Node
 from jaxaot.tape.saved_hooks import without_saved_hooks
-from jaxaot.tracer.body import trace_body
-from jaxaot.tracer.effects import Keys
-from jaxaot.tracer.leaves import LeafSpec
-from jaxaot.tracer.pure import is_mapped, is_transformed, run_pure
-from jaxaot.tracer.push_pull import push_pull
+from jaxaot.tracer.bodies.body import trace_body
+from jaxaot.tracer.bodies.effects import Keys
+from jaxaot.tracer.bodies.leaves import LeafSpec
+from jaxaot.tracer.bodies.pure import is_mapped, is_transformed, run_pure
+from jaxaot.tracer.bodies.push_pull import push_pull
 
 _OF_NODES = ("metadata", "name", "next_functions", "register_hook", "_register_hook_dict")
 

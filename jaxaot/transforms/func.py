@@ -18,16 +18,16 @@ from jaxaot import _trees as pytree
 from jaxaot._callables import require_function
 from jaxaot._placement import are_several, placed_like
 from jaxaot.errors import ArgumentError, AutogradError, MissingMethodError, TensorValueError
-from jaxaot.facade.custom_function import jvp_missing
-from jaxaot.facade.grad import recording
-from jaxaot.facade.kernels import conjugate
-from jaxaot.facade.subclass import carrying, is_wrapper, take_apart
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.wrapper_gradients import carried
+from jaxaot.facade.gradients.custom_function import jvp_missing
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.kernels.kernels import conjugate
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.subclass.subclass import carrying, is_wrapper, take_apart
+from jaxaot.facade.subclass.wrapper_gradients import carried
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tape.saved_hooks import disable_saved_tensors_hooks
-from jaxaot.tracer.pure import RANDOMNESS, run_pure
+from jaxaot.tracer.bodies.pure import RANDOMNESS, run_pure
 from jaxaot.transforms.call_as_op import call_on_tensors
 from jaxaot.transforms.writes import Writes
 

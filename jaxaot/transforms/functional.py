@@ -13,15 +13,15 @@ from typing import Any
 import jax
 
 from jaxaot.errors import AutogradError, IndependentInputError, TensorTypeError, TensorValueError
-from jaxaot.facade.dispatch import call
-from jaxaot.facade.grad import grad, recording
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.trees import to_arrays, to_tensors
-from jaxaot.facade.views import detached, reshape, view_as
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.gradients.grad import grad, recording
+from jaxaot.facade.marks.trees import to_arrays, to_tensors
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.view_ops.views import detached, reshape, view_as
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
-from jaxaot.tracer.pure import is_transformed, run_pure
+from jaxaot.tracer.bodies.pure import is_transformed, run_pure
 
 _OUTPUTS = "outputs of the user-provided function"
 _REVERSE, _FORWARD = "reverse-mode", "forward-mode"

@@ -18,11 +18,11 @@ import numpy as np
 
 from jaxaot import _trees as pytree
 from jaxaot.errors import AutogradError, ModuleLiftError, TensorValueError
-from jaxaot.facade.cells import CODE, CellKind, cell_kinds, children_of, kind_of, kind_of_cell
-from jaxaot.facade.dispatch import call
-from jaxaot.facade.grad import recording
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.trees import pack_keys, to_arrays, unpack_keys
+from jaxaot.facade.cells.cells import CODE, CellKind, cell_kinds, children_of, kind_of, kind_of_cell
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.marks.trees import pack_keys, to_arrays, unpack_keys
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ops.table import lookup
 from jaxaot.transforms.custom_function import jax_function
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxaot import _trees as pytree
-from jaxaot.facade.strided import empty_strided
-from jaxaot.facade.tensor import Tensor
-from jaxaot.tracer.pure import run_pure
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.view_ops.strided import empty_strided
+from jaxaot.tracer.bodies.pure import run_pure
 from jaxaot.transforms.call_as_op import call_on_tensors
 from jaxaot.transforms.writes import Writes
 from jaxaot.views.layout import Layout

@@ -18,13 +18,13 @@ import numpy as np
 from jaxaot import _trees as pytree
 from jaxaot._callables import require_function
 from jaxaot.errors import ArgumentError, DimError, TensorError, TensorValueError, ViewError
-from jaxaot.facade.dispatch import call
-from jaxaot.facade.generator import Generator
-from jaxaot.facade.subclass import is_wrapper, take_apart
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.views import movedim, narrow, view_through
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.memory.generator import Generator
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.subclass.subclass import is_wrapper, take_apart
+from jaxaot.facade.view_ops.views import movedim, narrow, view_through
 from jaxaot.ops.table import lookup
-from jaxaot.tracer.pure import RANDOMNESS, run_pure, states_before
+from jaxaot.tracer.bodies.pure import RANDOMNESS, run_pure, states_before
 from jaxaot.transforms.call_as_op import call_on_tensors
 from jaxaot.views.chain import (
     AbstractViewOp,

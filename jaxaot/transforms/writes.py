@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.write import note_statistics
-from jaxaot.tracer.pure import Argument, statistics
+from jaxaot.facade.dispatch.write import note_statistics
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.tracer.bodies.pure import Argument, statistics
 
 
 class Writes:

@@ -21,7 +21,7 @@ from jaxaot.plan.facts import (
     UsesNumber,
 )
 from jaxaot.plan.guards import shown
-from jaxaot.plan.numbers import SIGNS, NumberPlan, NumberStep
+from jaxaot.plan.number_program import SIGNS, NumberPlan, NumberStep
 from jaxaot.plan.paths import Path
 from jaxaot.validate.hypotheses import Hypotheses
 from jaxaot.validate.terms import Term, Terms

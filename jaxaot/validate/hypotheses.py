@@ -32,7 +32,7 @@ from jaxaot.plan.guards import (
     IsTensor,
 )
 from jaxaot.plan.members import AreDistinct, HasItems, HasMethods
-from jaxaot.plan.numbers import ComputedNumber, NumberPlan, NumberStep, ReadNumber
+from jaxaot.plan.number_program import ComputedNumber, NumberPlan, NumberStep, ReadNumber
 from jaxaot.plan.paths import ObjectKey, Path, class_member, function_behind
 from jaxaot.validate.terms import Number, Term, Terms
 

@@ -32,10 +32,10 @@ from jaxaot.plan.facts import (
     UsesNumber,
 )
 from jaxaot.plan.guards import shown
-from jaxaot.plan.numbers import ReadNumber
+from jaxaot.plan.number_program import ReadNumber
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Traced
-from jaxaot.validate import numbers as python
+from jaxaot.validate import replayed_numbers as python
 from jaxaot.validate.conclusions import ABOUT_NUMBERS, conclude, fact_text, operation_text, wanted_places
 from jaxaot.validate.hypotheses import Hypotheses, leaf_paths
 from jaxaot.validate.terms import Term, Terms, load_solver

@@ -18,8 +18,8 @@ import numpy as np
 from jaxaot._immutable import immutable
 from jaxaot._typing import Array, Shape
 from jaxaot.errors import ViewError
+from jaxaot.views.index_dtype import place_numbers
 from jaxaot.views.layout import contiguous_stride, view_stride
-from jaxaot.views.numbers import place_numbers
 from jaxaot.views.window import flip_sign, reinterpret
 
 

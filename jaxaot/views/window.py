@@ -29,8 +29,8 @@ import numpy as np
 
 from jaxaot._immutable import immutable
 from jaxaot._typing import Array, DTypeLike, Shape
+from jaxaot.views.index_dtype import place_numbers
 from jaxaot.views.layout import Layout, contiguous, layout_of
-from jaxaot.views.numbers import place_numbers
 from jaxaot.views.part import PartLayout
 
 Starts = Sequence[int] | np.ndarray | Array

@@ -268,7 +268,7 @@ def test_errors_as_torch(name):
         with pytest.raises(RuntimeError) as caught, fw.dual_level() if call is by_dual else contextlib.nullcontext():
             d = fw.make_dual(lib.tensor(X), lib.tensor(T)) if call is by_dual else lib.tensor(X)
             call(lib, fw, d, fn)
-        said.append(" ".join(str(caught.value).replace("jaxaot.facade.tensor", "torch").split()))
+        said.append(" ".join(str(caught.value).replace("jaxaot.facade.memory.tensor", "torch").split()))
     ours, theirs = said
     first = re.split(r"\. (?:For more|out_dims has|Please do)", theirs)[0].rstrip(".").split(" staticmethod. For")[0]
     assert ours.startswith(first), (ours, theirs)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.facade import fused_backward, kernels
+from jaxaot.facade.kernels import fused_backward, kernels
 from jaxaot.tape.fusible import LONGEST
 from tests.seeds import some
 
@@ -34,7 +34,7 @@ def ran(monkeypatch):
             lengths.append(len(fusible.nodes))
         return gradients
 
-    grad = sys.modules["jaxaot.facade.grad"]
+    grad = sys.modules["jaxaot.facade.gradients.grad"]
     monkeypatch.setattr(grad, "_FUSED", grad._FUSED._replace(run_fused=counting))
     return lengths
 

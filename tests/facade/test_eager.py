@@ -144,7 +144,7 @@ def test_dlpack_both_ways():
 
 
 def test_wide_dtypes_warn_once():
-    from jaxaot.facade import create
+    from jaxaot.facade.dispatch import create
 
     create._warned.clear()
     with pytest.warns(UserWarning, match="x64 mode is off") as found:

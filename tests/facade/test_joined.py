@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.facade.joined import MANY, PART, _join_part
+from jaxaot.facade.dispatch.joined import MANY, PART, _join_part
 
 N = MANY + PART // 2 + 1
 

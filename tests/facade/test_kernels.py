@@ -9,7 +9,7 @@ import jaxaot as ja
 import jaxaot.backend.cpu.options as options_module
 from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.options import compiling_quickly
-from jaxaot.facade.operands import clear_kernels
+from jaxaot.facade.dispatch.operands import clear_kernels
 from jaxaot.lower.eager_kernel import EagerKernel, is_small
 from tests.seeds import some
 

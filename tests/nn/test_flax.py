@@ -21,7 +21,7 @@ from flax.training import train_state
 
 import jaxaot as ja
 from jaxaot import errors
-from jaxaot.facade import cells
+from jaxaot.facade.cells import cells
 from tests.seeds import some
 
 

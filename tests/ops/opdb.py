@@ -32,7 +32,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree as pytree
 
 import jaxaot as ja
-from jaxaot.facade.operands import clear_kernels
+from jaxaot.facade.dispatch.operands import clear_kernels
 
 MEASURES = ("forward", "gradient", "inplace")
 """What is measured of every op; `second` besides, where it is asked for by name."""

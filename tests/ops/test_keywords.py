@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.facade.methods import FUNCTIONS
+from jaxaot.facade.members.methods import FUNCTIONS
 
 torch = pytest.importorskip("torch")
 from tests.ops.keywords import signatures  # noqa: E402

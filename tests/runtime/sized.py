@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.runtime import room
 
 

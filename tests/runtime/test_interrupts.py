@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.facade.tracing import RUNNING, TRACING
+from jaxaot.facade.trace_state import RUNNING, TRACING
 from jaxaot.tape.modes import state
 from jaxaot.tape.threads import threads
 from tests.interrupts import Injector, Watchdog, count_instants

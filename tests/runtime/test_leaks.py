@@ -8,8 +8,8 @@ import resource
 import pytest
 
 import jaxaot as ja
-from jaxaot.facade.history import History
-from jaxaot.facade.storage import Storage
+from jaxaot.facade.memory.history import History
+from jaxaot.facade.memory.storage import Storage
 from jaxaot.tape.node import Node
 from tests.seeds import some
 

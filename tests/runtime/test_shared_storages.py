@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.facade import dispatch
+from jaxaot.facade.dispatch import dispatch
 from jaxaot.tape.threads import threads
 from tests.runtime.test_threads import together
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.facade.tracing import RUNNING, TRACING
+from jaxaot.facade.trace_state import RUNNING, TRACING
 
 
 def together(*bodies, timeout=120):

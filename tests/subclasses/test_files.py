@@ -6,7 +6,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
-from jaxaot.facade.subclass import SUBCLASSES
+from jaxaot.facade.subclass.subclass import SUBCLASSES
 from jaxaot.subclasses import Float8Tensor, Int8Weight, SemiStructuredSparse, TwoTensor
 from tests.subclasses.test_plain import Labelled
 from tests.subclasses.test_protocol import Scaled, assert_same, pair

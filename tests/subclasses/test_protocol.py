@@ -11,7 +11,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
-from jaxaot.facade.subclass import Op
+from jaxaot.facade.subclass.subclass import Op
 from jaxaot.subclasses import TwoTensor
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.errors import RecompileWarning, TracedPrintWarning, VolatileError
-from jaxaot.tracer import volatile
+from jaxaot.tracer.observe import volatile
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 

@@ -8,12 +8,13 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.errors import MissingExtraError, UnprovedGuardsWarning, UnsoundGuardsError
-from jaxaot.facade.numbers import Numbers
+from jaxaot.facade.indexing.symbolic_numbers import Numbers
 from jaxaot.plan.guards import EqualTo, HasLength, IsAlsoAt, IsTensor
 from jaxaot.plan.members import AreDistinct
-from jaxaot.plan.numbers import ComputedNumber
-from jaxaot.tracer import containers, guards, trace
-from jaxaot.tracer.world import World
+from jaxaot.plan.number_program import ComputedNumber
+from jaxaot.tracer import trace
+from jaxaot.tracer.observe import containers, guards
+from jaxaot.tracer.observe.side_effects import SideEffects
 from jaxaot.validate import prove, terms
 
 
@@ -368,9 +369,9 @@ def test_a_lost_tensor_that_is_another_is_found(monkeypatch):
 
 
 def test_a_write_to_what_may_be_read_elsewhere_is_found(monkeypatch):
-    made = World.guards
+    made = SideEffects.guards
     monkeypatch.setattr(
-        World, "guards", lambda *args: (g for g in made(*args) if not isinstance(g.condition, AreDistinct))
+        SideEffects, "guards", lambda *args: (g for g in made(*args) if not isinstance(g.condition, AreDistinct))
     )
     a, b = Box(h=ja.ones(2)), Box(h=ja.ones(2))
 

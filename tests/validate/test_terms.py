@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from jaxaot.facade.numbers import FUNCTIONS
+from jaxaot.facade.indexing.symbolic_numbers import FUNCTIONS
 from jaxaot.plan.guards import differs
 from tests.cases import each
 

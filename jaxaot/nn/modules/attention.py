@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxaot._typing import DTypeLike
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
 from jaxaot.nn.made import blank, check
 from jaxaot.nn.modules.linear import Linear

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self, overload
 
 from jaxaot.errors import DimError, MissingMethodError, TensorTypeError
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
 

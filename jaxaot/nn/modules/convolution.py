@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxaot._typing import DTypeLike
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
 from jaxaot.nn.made import blank, check, doubled, each
 from jaxaot.nn.modules.module import Module

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
 from jaxaot.nn.made import check
 from jaxaot.nn.modules.module import Module

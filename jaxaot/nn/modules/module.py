@@ -13,7 +13,7 @@ from jaxaot._absent import check_keywords
 from jaxaot._callables import name_init
 from jaxaot._jax import refuse_values_of
 from jaxaot.errors import MissingNameError, TensorTypeError
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import registry
 from jaxaot.nn.hooks import add_hook, call_with_hooks
 from jaxaot.nn.moving import applied, target_of

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxaot._typing import DTypeLike
-from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.write import note_statistics
+from jaxaot.facade.dispatch.write import note_statistics
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
 from jaxaot.nn.averages import cumulative_batch_norm
 from jaxaot.nn.made import blank, check, each, ones, zero_count, zeros

@@ -13,9 +13,9 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot.errors import ModuleLiftError
-from jaxaot.facade.cells import CellKind, cell_kinds, child_of, kind_of
-from jaxaot.facade.create import from_jax
-from jaxaot.facade.trees import KeyWords
+from jaxaot.facade.cells.cells import CellKind, cell_kinds, child_of, kind_of
+from jaxaot.facade.dispatch.create import from_jax
+from jaxaot.facade.marks.trees import KeyWords
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Buffer, Parameter
 from jaxaot.ops.promotion import is_inexact

@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import TensorTypeError
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
 from jaxaot.nn.made import blank, check
 from jaxaot.nn.modules.module import Module

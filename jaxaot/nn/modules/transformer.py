@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot._typing import DTypeLike
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
 from jaxaot.nn.made import check, empty
 from jaxaot.nn.modules.attention import MultiheadAttention

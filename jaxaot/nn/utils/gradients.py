@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, SupportsFloat
 
 from jaxaot.errors import AutogradError, TensorTypeError
-from jaxaot.facade.grad import recording
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn.on_tensors import parameters_of
 
 _TOP: Mapping[str, Callable[..., Any]] = FUNCTIONS[""]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from jaxaot.errors import TensorValueError
-from jaxaot.facade.grad import recording
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn.modules.containers import ModuleList
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter

@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from jaxaot._util import show_only_own as _show_only_own
 from jaxaot.errors import DimError, TensorValueError
-from jaxaot.facade.grad import recording
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.utils.parametrize import register_parametrization

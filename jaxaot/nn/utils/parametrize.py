@@ -11,8 +11,8 @@ from typing import Any
 
 from jaxaot._util import show_only_own as _show_only_own
 from jaxaot.errors import TensorValueError
-from jaxaot.facade.grad import recording
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn.modules.containers import ModuleDict
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jaxaot.errors import TensorTypeError
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:

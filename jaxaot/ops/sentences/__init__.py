@@ -1,4 +1,4 @@
-"""What each op does, in a sentence: the first line of its help. See `facade/help.py` for the rest of it."""
+"""What each op does, in a sentence: the first line of its help. See `facade/members/help.py` for the rest of it."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.optim.corrections import bias_correction, counted, exact, like, rectification
 from jaxaot.optim.rules.optimizer import Optimizer, ParamsT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.optim.corrections import counted, like
 from jaxaot.optim.rules.optimizer import Optimizer, ParamsT
 

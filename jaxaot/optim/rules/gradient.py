@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.optim.corrections import counted, like
 from jaxaot.optim.orthogonal import check, check_matrices, orthogonalized
 from jaxaot.optim.rules.optimizer import Optimizer, ParamsT

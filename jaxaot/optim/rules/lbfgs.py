@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jaxaot.facade.grad import recording
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.optim.orthogonal import check
 from jaxaot.optim.rules.optimizer import Optimizer, ParamsT
 from jaxaot.optim.wolfe import strong_wolfe

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jaxaot.errors import TensorTypeError
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.optim.rules.optimizer import Optimizer
 from jaxaot.optim.transformed import Transformed
 

@@ -12,8 +12,8 @@ from typing import Any, Self
 
 from jaxaot._absent import check_keywords
 from jaxaot.errors import TensorTypeError
-from jaxaot.facade.grad import recording
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.optim.groups import (
     add_hook,
     call_hooks,

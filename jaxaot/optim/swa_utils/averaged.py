@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot.errors import TensorValueError
-from jaxaot.facade.grad import recording
-from jaxaot.facade.methods import FUNCTIONS
-from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.members.methods import FUNCTIONS
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn.made import zero_count
 from jaxaot.nn.modules.module import Module
 

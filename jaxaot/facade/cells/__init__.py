@@ -1,0 +1,1 @@
+"""Mutable places of other libraries that hold bare arrays, and tensors on them."""

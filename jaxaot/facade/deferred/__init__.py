@@ -1,0 +1,1 @@
+"""Operations that wait, and run as one program."""

@@ -1,0 +1,429 @@
+"""Recorder: has the operations of a thread wait, so that stretches of them run as one program.
+
+All else about tensors is done at once, as eagerly: layouts, views, versions, histories and the nodes of the tape. Only
+arrays come later. A storage whose array is pending says so by its `trace`, which is the recorder then: whoever wants
+the values waits for it as for a trace in another thread, and that has the stretch run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxaot import settings as config
+from jaxaot._jax import is_outermost, trace_context
+from jaxaot._typing import Array
+from jaxaot._util import set_together
+from jaxaot.facade.deferred.lazy_backward import recording_calls
+from jaxaot.facade.dispatch.arguments import converted, flatten
+from jaxaot.facade.dispatch.dispatch import call, call_inplace, call_uncast, originals_of, unpack
+from jaxaot.facade.dispatch.lazy_segment import MOST_CALLS, Pending, PendingLeaves, Stretch, StretchPrograms
+from jaxaot.facade.dispatch.operands import (
+    GRAD_KERNELS,
+    KERNELS,
+    MAX_KERNELS,
+    WRITE_KERNELS,
+    gather,
+    is_abstract_key,
+    make_recipe,
+)
+from jaxaot.facade.dispatch.write import apart_from_hooks, next_node
+from jaxaot.facade.kernels.kernels import (
+    GradKernel,
+    Kernel,
+    Recipe,
+    WriteKernel,
+    fit_into,
+    remember,
+    result_layouts,
+    storing_kernels,
+)
+from jaxaot.facade.memory.counter import counter_of
+from jaxaot.facade.memory.generator import Generator, draw_from
+from jaxaot.facade.memory.history import History
+from jaxaot.facade.memory.locks import Held, hold_alive
+from jaxaot.facade.memory.storage import Storage
+from jaxaot.facade.memory.tensor import INFERENCE, Tensor, wrap
+from jaxaot.facade.nodes.nodes import OpNode
+from jaxaot.facade.nodes.saved import note_written
+from jaxaot.lower.eager_kernel import EagerKernel
+from jaxaot.ops.promotion import is_inexact
+from jaxaot.ops.table import OpSpec, lookup
+from jaxaot.tape.engine import Calls
+from jaxaot.tape.modes import state
+from jaxaot.tape.node import Edge
+from jaxaot.tape.threads import threads
+from jaxaot.views.layout import Layout
+from jaxaot.views.window import AbstractWindow, find_window
+
+Lengths = Sequence[int | None] | None
+"""Of the lists among the arguments of an op; None if it takes none."""
+
+
+def shown(value: object) -> Any:
+    """Returns what stands for an operand where only its type matters."""
+    return value.aval if type(value) is Pending else value
+
+
+def types_of(traced: Any) -> tuple[list[jax.ShapeDtypeStruct], Any]:
+    """Returns the types of what a traced function returns, and their tree; None for that of a tuple."""
+    leaves, tree = jax.tree.flatten(traced.out_info)
+    avals = [jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=getattr(x, "weak_type", False)) for x in leaves]
+    return avals, None if tree == jax.tree.structure((0,) * len(leaves)) else tree
+
+
+class Recorder:
+    """Inside, operations of this thread wait. Its end, or an error, has all of them run.
+
+        with Recorder(programs):
+            y = (x @ w).relu()     # waits
+            print(y)               # runs both
+
+    Other threads get values: whoever finds a pending one has the stretch run. Where several threads use tensors, a
+    write holds the lock of its storage, as an eager one does. The recorder's own lock is taken after that, and while it
+    is held no other one is waited for.
+
+    Attributes:
+      is_apart: As that of a trace.
+      has_values: As that of a trace.
+    """
+
+    is_apart = False
+    has_values = False
+
+    def __init__(self, programs: StretchPrograms):
+        """Nothing waits yet.
+
+        Args:
+          programs: What runs stretches.
+        """
+        self._programs = programs
+        self._lock = threading.RLock()
+        self._stretch = Stretch(programs, self, self._lock)
+        self._under: Any = None
+        self._takes_pending = False
+
+    def __enter__(self) -> None:
+        self._before, state.recorder = state.recorder, self
+
+    def __exit__(self, *_: object) -> None:
+        state.recorder = self._before
+        self.flush()
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Inside, operations run at once, and all before have run."""
+        self.flush()
+        state.recorder = None
+        try:
+            yield
+        finally:
+            state.recorder = self
+
+    def flush(self) -> None:
+        """Runs all that waits."""
+        with self._lock:
+            self._stretch.run()
+            self._stretch = Stretch(self._programs, self, self._lock)
+
+    # -- as a trace, to those who find it at a storage -----------------------------------------------------------------
+
+    def is_mine(self) -> bool:
+        """Returns False: nobody but the recorder may take the value as it is."""
+        return False
+
+    def wait(self) -> None:
+        """Has the values computed."""
+        self.flush()
+
+    # -- operations ----------------------------------------------------------------------------------------------------
+
+    def records(self) -> bool:
+        """Returns whether operations wait at present: nothing looks at what they compute, or computes otherwise."""
+        return (
+            state.region is None
+            and state.saves_plainly
+            and state.anomaly is None
+            and state.streams is None
+            and state.dual is None
+            and state.trace is None
+            and is_outermost()
+        )
+
+    def operand(self, storage: Storage) -> Any:
+        """Returns the array of a storage, pending if an operation that waits is being noted."""
+        return storage.array if storage.trace is self and self._takes_pending else storage.settled()
+
+    def pending_operand(self, storage: Storage) -> Any:
+        """Returns the array of a storage, which may be pending."""
+        return storage.array if storage.trace is self else storage.settled()
+
+    def _taking(self, look: Callable[..., Any], *args: Any) -> Any:
+        """Returns what `gather` or `make_recipe` returns, which take pending operands meanwhile."""
+        self._takes_pending = True
+        try:
+            return look(*args)
+        finally:
+            self._takes_pending = False
+
+    def run(self, kernel: EagerKernel, operands: Sequence[Any]) -> Any:
+        """Returns the pending results of a kernel, in its own containers."""
+        if kernel.types is None:
+            kernel.types = types_of(kernel.inside.trace(*map(shown, operands)))
+        avals, tree = kernel.types
+        results = self.add(kernel, operands, avals, None)
+        return results if tree is None else jax.tree.unflatten(tree, results)
+
+    def add(self, kernel: EagerKernel, operands: Sequence[Any], avals: Sequence[Any], kind: Hashable) -> list[Pending]:
+        """Returns the pending results of an operation, see `Stretch.add`."""
+        under = (config.get(), trace_context())
+        with self._lock:
+            if under != self._under or self._stretch.is_done or self._stretch.n_calls >= MOST_CALLS:
+                self.flush()  # a stretch runs under the settings that its operations were called under
+                self._under = under
+            return self._stretch.add(kernel, operands, avals, kind)
+
+    def tensor(self, array: Array | Pending, layout: Layout) -> Tensor:
+        """Returns a tensor on a storage that holds a result."""
+        with self._lock:
+            if not isinstance(array, Pending):
+                storage = Storage(array, layout)
+            elif array.value is not None:
+                storage = Storage(array.value, layout)
+            else:
+                storage = Storage(None, layout, self)
+                storage.array = array  # type: ignore[assignment]
+                array.stretch.hold(storage)
+        return wrap(storage, layout)
+
+    def calls(self, calls: Calls) -> Calls:
+        """Returns callbacks of the engine by which a backward waits as well."""
+        return recording_calls(self, calls)
+
+    def call(self, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Generator | None) -> Any:
+        """Returns the results of an op, which waits; the arguments are those of `dispatch.call`."""
+        flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
+        key: list[Any] = [spec, static, lengths]
+        if spec.has_any:
+            key.append(tuple(map(type, static)))
+        operands: list[Any] = []
+        mask = self._taking(gather, spec, flat, key, operands)
+        if mask < 0:
+            return call(spec, converted(spec, dynamic, static), static, generator)
+        if is_abstract_key(key):
+            with self.paused():
+                return call(spec, dynamic, static, generator)
+        if spec.is_random:
+            operands.append(draw_from(generator))
+        records = mask and spec.is_differentiable and state.grad_enabled
+        if records:
+            key.append(mask)
+        cache_key, kernels = tuple(key), GRAD_KERNELS if records else KERNELS
+        kernel: Any = kernels.get(cache_key)
+        with self._lock:  # no other one is waited for
+            if kernel is None:
+                recipe = self._taking(make_recipe, spec, flat, lengths)
+                wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
+                kernel = GradKernel(spec, static, recipe, wanted) if records else Kernel(spec, static, recipe)
+                outputs = self.run(kernel.run, operands)
+                n = len(kernel.differentiable) if records else len(outputs)
+                kernel.layouts = result_layouts(spec, outputs[:n], recipe.layouts, static)
+                if records:
+                    kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
+                remember(kernels, cache_key, kernel, MAX_KERNELS)
+            else:
+                outputs = self.run(kernel.run, operands)
+            for value in flat:  # an array is held until the stretch runs: nobody gives its buffer away
+                if type(value) is Tensor:
+                    value._storage.is_shared = True
+            n_results = spec.schema.n_results
+            n = n_results if n_results >= 0 else len(kernel.layouts)
+            made: Any = zip(outputs[:n], kernel.layouts[:n], strict=True)
+            tensors: list[Any] = [None if output is None else self.tensor(output, layout) for output, layout in made]
+            if state.infers:
+                for tensor in tensors:
+                    if tensor is not None:
+                        tensor._creation = INFERENCE
+            if records and kernel.is_recorded:
+                self._record(kernel, flat, operands, outputs, tensors)
+        if spec.schema.written:
+            self._store_written(spec, flat, outputs[n : len(kernel.layouts)])
+        return tensors[0] if n_results == 1 else unpack(spec, tensors)
+
+    def _record(
+        self,
+        kernel: GradKernel,
+        flat: Sequence[Any],
+        operands: Sequence[Any],
+        outputs: Sequence[Any],
+        tensors: Sequence[Any],
+    ) -> None:
+        leaves = kernel.pick_leaves((*operands, *outputs))
+        node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
+        stretches = {leaf.stretch for leaf in leaves if type(leaf) is Pending}
+        if stretches:
+            waiting = PendingLeaves(leaves)
+            node.leaves = waiting
+            for stretch in stretches:
+                stretch.hold_leaves(node)
+            if self._stretch not in stretches:  # they ran meanwhile
+                node.leaves = waiting.again()
+        for index, tensor in enumerate(tensors):
+            if kernel.recorded[index]:
+                tensor._history = History(tensor._layout, 0, True, node, index)
+        if kernel.is_saving:
+            result = tensors[kernel.held_results[0]] if kernel.held_results else None
+            node.originals = originals_of(kernel, flat, result)
+
+    def _store_written(self, spec: OpSpec, flat: Sequence[Any], values: Sequence[Any]) -> None:
+        position = {p.name: i for i, p in enumerate(spec.schema.dynamic)}
+        for parameter, value in zip(spec.schema.written, values, strict=True):
+            target = flat[position[parameter.name]]
+            if target is not None and value is not None:
+                self.store(target, value)
+
+    # -- in place ------------------------------------------------------------------------------------------------------
+
+    @threads.writing
+    def call_inplace(
+        self, spec: OpSpec, dynamic: Sequence[Any], flat: Sequence[Any], lengths: Lengths, static: tuple[Any, ...],
+        generator: Generator | None, records: bool,
+    ) -> Tensor:  # fmt: skip
+        """Returns the target of an op in place, which waits; see `dispatch.call_inplace`.
+
+        Args:
+          spec: Its row.
+          dynamic: Its dynamic arguments; the first is the target.
+          flat: The same without lists.
+          lengths: Of the lists.
+          static: Its static arguments.
+          generator: Where a random op draws.
+          records: Whether the write is recorded.
+        """
+        target: Tensor = dynamic[0]
+        storage, layout = target._storage, target._layout
+        is_abstract = storage.layout.is_abstract
+        if storage.array is None or storage.n_written is not None or layout.numel == 0 or is_abstract:
+            with self.paused():
+                return call_inplace(spec, dynamic, static, generator)
+        if records:
+            self._call_inplace_recorded(spec, target, flat, lengths, static, generator)
+            return target
+        window: AbstractWindow | None = None
+        operands: list[Any] = [None]
+        if layout is not storage.layout:
+            storage.check_reach(layout, target._offset, is_write=True)
+            window, starts = find_window(storage.layout, layout, target._offset)
+            operands.append(starts)
+        key: list[Any] = [spec, static, lengths, layout, storage.layout, window]
+        if spec.has_any:
+            key.append(tuple(map(type, static)))
+        if self._taking(gather, spec, flat, key, operands, target, window) < 0:
+            return call_inplace(spec, converted(spec, dynamic, static), static, generator)
+        if is_abstract_key(key):
+            with self.paused():
+                return call_inplace(spec, dynamic, static, generator)
+        if spec.is_random:
+            operands.append(draw_from(generator))
+        cache_key = tuple(key)
+        kernel = WRITE_KERNELS.get(cache_key)
+        if kernel is None:
+            kernel = WriteKernel(
+                spec, static, self._taking(make_recipe, spec, flat, lengths, target, window), layout, window
+            )
+        with self._held(storage):
+            operands[0] = self.pending_operand(storage)
+            value, others = self.run(kernel.run, operands)
+            for v in flat:
+                if type(v) is Tensor:
+                    v._storage.is_shared = True
+            self._put(target, value, ())
+        remember(WRITE_KERNELS, cache_key, kernel, MAX_KERNELS)
+        if spec.schema.written:
+            self._store_written(spec, flat, others[max(spec.schema.n_results, 1) - 1 :])
+        return target
+
+    @contextlib.contextmanager
+    def _held(self, storage: Storage) -> Iterator[None]:
+        """Inside, no other thread writes to a storage, whose array is no symbol of a trace in another thread."""
+        if not threads.are_several:
+            yield
+            return
+        held = Held()
+        try:
+            hold_alive(storage, held, self)
+            yield
+        finally:
+            held.free()
+
+    def _call_inplace_recorded(
+        self,
+        spec: OpSpec,
+        target: Tensor,
+        flat: Sequence[Any],
+        lengths: Lengths,
+        static: tuple[Any, ...],
+        generator: Generator | None,
+    ) -> None:
+        dynamic = Recipe((), lengths, (), False).nest((apart_from_hooks(target), *flat[1:]))
+        result = call_uncast(spec, dynamic, static, generator)
+        result = result if isinstance(result, Tensor) else result[0]
+        is_whole = result._layout is result._storage.layout
+        value = fit_into(
+            self.pending_operand(result._storage) if is_whole else result._read(), target._layout.size, target.dtype
+        )
+        edge = result._gradient_edge()
+        if result.dtype != target.dtype:
+            edge = call(lookup("cast"), (result,), (target.dtype,))._gradient_edge()
+        node = None if result._history is None else result._history.node
+        self.store(target, value, edge)
+        if type(node) is OpNode:
+            note_written(node, target)
+
+    def store(self, target: Tensor, value: Array | Pending, edge: Edge | None = None) -> None:
+        """Stores a value of the target's size and dtype, see `write_array`."""
+        storage, layout = target._storage, target._layout
+        storage.check_reach(layout, target._offset, is_write=True)
+        moves: Sequence[Any] = ()
+        if edge is not None:
+            history, node, index = next_node(target, edge)
+            before, place = history.node, history.index
+            moves = history.moves(node, index)
+        with self._held(storage):
+            if layout is not storage.layout and layout.numel:
+                base = self.pending_operand(storage)
+                if base is None:
+                    base = jnp.zeros(storage.layout.size, storage.layout.dtype)
+                window, starts = find_window(storage.layout, layout, target._offset)
+                aval = jax.ShapeDtypeStruct(storage.layout.size, storage.layout.dtype)
+                storage.is_shared = True
+                (value,) = self.add(storing_kernels(window)[0], (base, value, starts), [aval], (storage.layout, layout))
+            if layout.numel:
+                self._put(target, value, moves)
+            else:
+                counter_of(target).n += 1
+                set_together(moves)
+        storage.note_write(layout, target._offset)
+        if edge is not None:
+            history.carry_hooks(before, place)
+
+    def _put(self, target: Tensor, value: Array | Pending, moves: Sequence[Any]) -> None:
+        """Puts the new array of a tensor's storage there, and counts that as a write."""
+        storage, counter = target._storage, counter_of(target)
+        with self._lock:
+            trace = None
+            if isinstance(value, Pending):
+                if value.value is None:
+                    value.stretch.hold(storage)
+                    trace = self
+                else:
+                    value = value.array()
+            set_together([
+                (counter, "n", counter.n + 1), (storage, "is_shared", True), (storage, "trace", trace),
+                (storage, "array", value), *moves,
+            ])  # fmt: skip

@@ -1,0 +1,1 @@
+"""Leaves, backward, custom Functions, forward mode, recomputation, and checks of gradients."""

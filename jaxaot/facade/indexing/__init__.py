@@ -1,0 +1,1 @@
+"""Indices, masks, and what stands in a trace for numbers of Python."""

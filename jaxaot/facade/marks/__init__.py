@@ -1,0 +1,1 @@
+"""What users say of values: constants, prints, sizes, names."""

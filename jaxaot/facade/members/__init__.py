@@ -1,0 +1,1 @@
+"""What is bound to the class Tensor, and to the package."""

@@ -1,0 +1,1 @@
+"""Ops that return views, and their copies."""

@@ -1,0 +1,1 @@
+"""Members of tensors that are made of tensors; plain subclasses."""

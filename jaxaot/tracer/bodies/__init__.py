@@ -1,0 +1,1 @@
+"""Functions inside of a trace: bodies of control flow, pure functions, hooks."""

@@ -1,0 +1,1 @@
+"""Numbers of Python that change from call to call."""
