@@ -64,8 +64,8 @@ def is_static_argument(leaf: object) -> bool:
 
 
 def with_leaves(
-    value: Any, tree: Any, leaves: Sequence[Any], given: Sequence[Any], world: SideEffects, is_shared: bool, path: Path = (),
-    resized: frozenset[int] = frozenset(),
+    value: Any, tree: Any, leaves: Sequence[Any], given: Sequence[Any], world: SideEffects, is_shared: bool,
+    path: Path = (), resized: frozenset[int] = frozenset(),
 ) -> Any:  # fmt: skip
     """Returns a tree of arguments with other leaves.
 
