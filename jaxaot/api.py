@@ -1,50 +1,30 @@
-"""The flow in five calls, `build_program`: trace, joint, partition, lower, generate."""
+"""What users call: trace, compile, explain, pareto, functionalize."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from jaxaot import _trees as pytree
-from jaxaot import flow
 from jaxaot import settings as config
 from jaxaot._callables import require_function
-from jaxaot._frames import without_own_frames
 from jaxaot._jax import load
 from jaxaot.buckets.policy import Given
 from jaxaot.errors import ArgumentError, UsageError
-from jaxaot.facade.cells.iterated import read_iterators
 from jaxaot.facade.marks.bad_arguments import require_arguments
-from jaxaot.facade.marks.raised import require_values
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.lower.backends import get_backend
 from jaxaot.lower.costs import cut_options
-from jaxaot.lower.executable import Executable
 from jaxaot.lower.sized import Dynamic
-from jaxaot.partition.budget import check_budget, parse_fit
-from jaxaot.partition.fitting import find_traced, fitting
-from jaxaot.partition.policies import get_policy
-from jaxaot.plan.difference import CallKey
-from jaxaot.plan.paths import Path
-from jaxaot.plan.stages import JointGraph, Partition, Traced
+from jaxaot.pipeline import compiled, traced_of
+from jaxaot.plan.stages import Traced
 from jaxaot.report.record import Report
-from jaxaot.runtime.call import generate
-from jaxaot.runtime.compile_report import Inspector, report_on
-from jaxaot.runtime.compiled import MAX_PROGRAMS, CompiledFunction
-from jaxaot.runtime.fitting import fitting_program, peak_bytes, peak_bytes_at_bucket
-from jaxaot.runtime.key import key_for_call
-from jaxaot.runtime.program import Program, lower
-from jaxaot.runtime.room import Shared
-from jaxaot.runtime.segment_builder import SegmentBuilder
+from jaxaot.runtime.compile_report import report_on
+from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.options import MAX_PROGRAMS, CompileOptions
 from jaxaot.runtime.segmented import SegmentedFunction
-from jaxaot.runtime.sizes import Sizes, Steps
-from jaxaot.runtime.traced_call import TracedCall
-from jaxaot.runtime.warm import require_joint, with_warm_cut
 from jaxaot.tracer.bodies.pure import run_pure
-from jaxaot.tracer.trace import trace_call
 from jaxaot.transforms.functionalized import call_functionalized
-from jaxaot.validate.prove import prove_guards
 
 if TYPE_CHECKING:
     from jaxaot.partition.pareto import Pareto
@@ -70,11 +50,7 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
         return fn.trace(*args, **kwargs)
     fn = fn.fn if isinstance(fn, CompiledFunction) else fn
     _require_function(fn, "ja.trace")
-    require_arguments(fn, args, kwargs, "ja.trace")
-    try:
-        return trace_call(fn, *read_iterators(args, kwargs))
-    except Exception as error:
-        raise without_own_frames(error)  # noqa: B904  # it is the same exception
+    return traced_of(fn, args, kwargs)
 
 
 # fmt: off
@@ -149,188 +125,14 @@ def compile(
       UsageError: If no version at all may be kept, segments are both asked for and refused, or what is said of sizes
         cannot be read.
     """
-    if fn is None:
-        return functools.partial(
-            compile, policy=policy, memory_budget=memory_budget, backend=backend, max_programs=max_programs,
-            segments=segments, fullgraph=fullgraph, mode=mode, dynamic=dynamic, buckets=buckets, options=options,
-        )  # fmt: skip
-    _require_function(fn, "ja.compile")
-    _answer_options_of_pytorch(mode, options)
-    if max_programs < 1:
-        raise UsageError(f"max_programs is {max_programs}, and at least one program has to be kept: write 1 or more.")
-    if segments and fullgraph:
-        raise UsageError("`segments=True` cuts a function in several graphs, which `fullgraph=True` refuses: drop one.")
-    if policy is not None:
-        get_policy(policy)
-    check_budget(memory_budget)
-    make = get_backend(backend)
-
-    def cut(traced: Traced) -> Partition:
-        return traced.joint().partition(policy, memory_budget)
-
-    sizes = None
-    if segments and dynamic not in (None, True, False):
-        raise UsageError(
-            "`segments=True` runs what Python asks for in segments, and of their sizes those change that it asks for. "
-            "Write `dynamic=True` with it, or leave `segments` out."
-        )
-    if dynamic or (dynamic is None and not segments and backend == "xla"):
-        cut_joint = lambda joint: flow.partition_at_bucket(flow.after_passes(joint), policy, memory_budget)
-        chosen = functools.partial(_cut_at_bucket, policy=policy, memory_budget=memory_budget)
-        steps = Steps(traced_call, trace_at, flow.plain_joint_of, cut_joint, chosen, make)
-        sizes = Sizes(fn, dynamic, buckets, steps)
-    if segments:
-        builder = SegmentBuilder(trace_call, cut, make, sizes)
-        return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs, sizes=sizes)
-    build = functools.partial(build_program, policy=policy, memory_budget=memory_budget, make=make, sizes=sizes)
-    return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs, fullgraph, sizes)
-
-
-def _cut_at_bucket(
-    joint: JointGraph, make: Callable[[Partition], Shared], name: str, *, policy: Any, memory_budget: Any
-) -> Shared:
-    """Returns what is run at a bucket; with a budget for everything, what fits into it there.
-
-    Raises:
-      BudgetError: If nothing does.
-    """
-    joint = flow.after_passes(joint)
-    budget = config.get().memory_budget if memory_budget is None else memory_budget
-    fit = parse_fit(budget)
-    cut = functools.partial(flow.partition_at_bucket, joint)
-    if fit is None:
-        return make(cut(policy, memory_budget))
-    return fitting_program(cut, policy, fit, make, peak_bytes_at_bucket, name)
-
-
-def trace_at(
-    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path], sizes: Any,
-    known: Any, symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
-) -> Traced:  # fmt: skip
-    """Returns the trace of a call at other sizes than its own."""
-    return require_values(trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes, symbolic, by_value))
-
-
-_MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
-
-
-def _answer_options_of_pytorch(mode: str | None, options: Mapping[str, Any] | None) -> None:
-    """Raises for options of PyTorch's `compile` that ask for what there is not.
-
-    Raises:
-      UsageError: With what to write instead.
-    """
-    if mode not in _MODES:
-        raise UsageError(f"`mode` is one of PyTorch's, {', '.join(map(repr, _MODES[1:]))}, and {mode!r} was given.")
-    if options:
-        raise UsageError(
-            f"`options` are of PyTorch's compiler, and XLA has none of {', '.join(map(repr, options))}. Drop them; "
-            "`ja.config(…)` has jaxaot's settings, `ja.jit(fn, compiler_options=…)` takes XLA's."
-        )
+    said = CompileOptions(
+        policy, memory_budget, backend, max_programs, segments, fullgraph, mode, dynamic, buckets, options
+    )
+    return functools.partial(compiled, options=said) if fn is None else compiled(fn, said)
 
 
 def _require_function(fn: object, name: str) -> None:
     require_function(fn, name, f"{name}(f{', x' if name in ('ja.trace', 'ja.pareto') else ''})")
-
-
-def build_program(
-    fn: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    writing: Any,
-    *,
-    numbers: Sequence[Path] = (),
-    policy: str | Callable[..., Any] | None,
-    memory_budget: float | str | None,
-    make: Callable[..., Any],
-    sizes: Sizes | None = None,
-) -> Program:
-    """Returns the program for all calls that pass the guards of this one: the flow in five calls.
-
-    Args:
-      fn: The function.
-      args: Its arguments.
-      kwargs: Its keyword arguments.
-      writing: The lock that calls of the function hold which write.
-      numbers: Paths of numbers that changed before.
-      policy: What the forward saves for the backward.
-      memory_budget: How much it may save.
-      make: The backend that compiles a graph.
-      sizes: What is known of the sizes of calls; None if each has a program of its own.
-    """
-    of_all = config.get()
-    fit = parse_fit(of_all.memory_budget if memory_budget is None else memory_budget)
-    if sizes is not None and not of_all.validate_guards:
-        familiar = sizes.familiar(args, kwargs, numbers)
-        if familiar is not None:
-            call, room = familiar
-            return generate(lower(call.traced, room.partition, make, call.key, room=room), writing)
-    trace_it = lambda: traced_call(fn, args, kwargs, numbers, by_value=() if sizes is None else sizes.by_value)
-    with fitting() as asked:  # functions under `ja.remat` say what they do
-        call = trace_it() if sizes is None else sizes.begin(trace_it)
-    traced, key = call.traced, call.key
-    name = getattr(fn, "__name__", type(fn).__name__)
-    if key.settings.validate_guards:
-        prove_guards(traced, key, name)
-    if sizes is not None and asked.limit is None:  # the limit is of this size
-        room = sizes.room(call)
-        if room is not None:
-            return generate(lower(traced, room.partition, make, key, room=room), writing)
-
-    def cut(call: TracedCall) -> Partition:
-        return flow.after_passes(require_joint(call)).partition(policy, memory_budget)
-
-    def measured(call: TracedCall) -> tuple[Program, int | None]:
-        program = lower(call.traced, cut(call) if call.traced.needs_backward else None, make, call.key)
-        return program, peak_bytes(program)
-
-    if fit is None and (asked.limit is not None or (asked and not traced.needs_backward)):
-        program = find_traced(asked, name, call, trace_it, measured)
-    elif not traced.needs_backward:
-        program = lower(traced, None, make, key)
-    elif fit is not None:
-        joint = flow.after_passes(require_joint(call))
-        lowered = lambda parts: lower(traced, parts, make, key)
-        program = fitting_program(joint.partition, policy, fit, lowered, peak_bytes, name)
-    elif make is Executable and not key.watches:
-        program = with_warm_cut(call, lambda: cut(call), policy, memory_budget)
-    else:
-        program = lower(traced, cut(call), make, key)
-    return generate(program, writing)
-
-
-def traced_call(
-    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
-    symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
-) -> TracedCall:  # fmt: skip
-    """Returns a call that is about to be carried out, traced as far as sizes do not matter yet.
-
-    Raises:
-      DeletedArrayError: If an argument was donated or deleted.
-      SignatureMismatchError: If an argument is a type without a value.
-    """
-    traced, key = trace_for_call(fn, args, kwargs, numbers, symbolic, by_value)
-    return TracedCall(fn, args, kwargs, traced, flow.plain_joint_of, key, numbers, symbolic)
-
-
-def trace_for_call(
-    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
-    symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
-) -> tuple[Traced, CallKey]:  # fmt: skip
-    """Returns the graph of a call that is about to be carried out, and all that the guards of its program look at.
-
-    Raises:
-      DeletedArrayError: If an argument was donated or deleted.
-      SignatureMismatchError: If an argument is a type without a value.
-    """
-    given = read_iterators(args, kwargs)
-    traced = require_values(trace_call(fn, *given, numbers=numbers, symbolic=symbolic, by_value=by_value))
-    return traced, key_for_call(traced, fn, args, kwargs)
-
-
-def traced_of(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
-    """Returns the trace of a call, given as a function and its arguments."""
-    return trace(fn, *args, **kwargs)
 
 
 def explain(

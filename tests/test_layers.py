@@ -44,6 +44,7 @@ LAYERS = [
     ("tracer", "runtime", "rematerialize"),
     ("transforms",),
     ("flow",),
+    ("pipeline",),
     ("api", "saving"),
     ("archive",),
     ("autograd", "func", "nn", "amp", "aot", "policies", "random", "profiling", "freezing"),

@@ -13,11 +13,11 @@ from jaxaot import settings as config
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.aot.compilers import Compiler, as_backend
 from jaxaot.aot.partitions import PartitionFunction, default_partition, run_partition
-from jaxaot.api import trace_for_call, traced_of
 from jaxaot.errors import OptionError
 from jaxaot.flow import with_hooks
 from jaxaot.passes.decompose import Table, decompose
 from jaxaot.passes.pipeline import run_passes
+from jaxaot.pipeline import trace_for_call, traced_of
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.call import generate

@@ -14,7 +14,6 @@ import numpy as np
 
 from jaxaot import flow
 from jaxaot._versions import JAXAOT
-from jaxaot.api import trace_at, traced_call
 from jaxaot.archive.codec import to_json
 from jaxaot.archive.container import write_archive
 from jaxaot.archive.describe import describe_program
@@ -38,6 +37,7 @@ from jaxaot.facade.marks.raised import OnMeta, require_values
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.families import CannotRunError
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
+from jaxaot.pipeline import TracingStages, traced_call
 from jaxaot.plan.difference import place_name
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.saved import FromPrimal, TapePlan
@@ -47,7 +47,7 @@ from jaxaot.runtime.double_backward import gradients_function, tape_plan
 from jaxaot.runtime.key import parameter_names
 from jaxaot.runtime.program import empty_inputs, forward_graph
 from jaxaot.runtime.room import Room, Shared
-from jaxaot.runtime.sizes import Sizes, Steps
+from jaxaot.runtime.sizes import Sizes, Stages
 from jaxaot.saving import arrays_to_bytes
 from jaxaot.tape.modes import enable_grad, no_grad
 from jaxaot.tracer.arguments import flatten_arguments
@@ -122,7 +122,7 @@ def export(
     for mode in (enable_grad, no_grad) if with_gradients else (no_grad,):
         with mode():
             try:
-                sizes = Sizes(fn, None, buckets, _STEPS, given) if dims else None
+                sizes = Sizes(fn, None, buckets, _Stages(), given) if dims else None
                 tracer = _Tracer(fn, writer, dims, sizes, tables, is_differentiable)
                 programs += tracer.programs(args, kwargs)
             except OnMeta as error:
@@ -169,22 +169,25 @@ def _of_graphs(parts: Partition) -> Partition:
     return parts
 
 
-def _cut_at_bucket(joint: JointGraph) -> Partition:
-    parts = flow.partition_at_bucket(flow.after_passes(joint), None, None)
-    if parts.plan.packed_between:
-        raise CannotRunError("hooks on saved tensors run between forward and backward there, and archives hold graphs")
-    return parts
+class _Stages(TracingStages, Stages):
+    """The stages of what an archive holds: nothing is compiled."""
+
+    def make(self, *_: object) -> Any:
+        raise AssertionError("what is exported is compiled where it is loaded")
+
+    def partition(self, joint: JointGraph) -> Partition:
+        parts = flow.partition_at_bucket(flow.after_passes(joint), None, None)
+        if parts.plan.packed_between:
+            raise CannotRunError(
+                "hooks on saved tensors run between forward and backward there, and archives hold graphs"
+            )
+        return parts
+
+    def choose(self, joint: JointGraph, make: Callable[[Partition], Any], name: str) -> Any:
+        del name
+        return make(self.partition(joint))
 
 
-def _chosen(joint: JointGraph, make: Callable[[Partition], Any], _: str) -> Any:
-    return make(_cut_at_bucket(joint))
-
-
-def _never(*_: object) -> Any:
-    raise AssertionError("what is exported is compiled where it is loaded")
-
-
-_STEPS = Steps(traced_call, trace_at, flow.plain_joint_of, _cut_at_bucket, _chosen, _never)
 _MOST_PROGRAMS = 128
 
 

@@ -48,6 +48,7 @@ from jaxaot.plan.world import WorldPlan
 from jaxaot.runtime.call import MISS, generate, generate_test
 from jaxaot.runtime.compile_report import Inspector
 from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.options import CompileOptions
 from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.runtime.room import Room, Shared, may_be_padded
 from jaxaot.saving import load_state
@@ -383,7 +384,10 @@ class LoadedFunction:
         self._state = held
         self._hidden = hidden
         self._calls = _Calls(
-            held, self._missed, Inspector(self._missed, lambda traced: self._missed(None, (), {})), is_one_graph=True
+            held,
+            self._missed,
+            Inspector(self._missed, lambda traced: self._missed(None, (), {})),
+            CompileOptions(fullgraph=True),
         )
         self._calls.runs_eagerly = False
         self._has_gradients = False

@@ -12,7 +12,6 @@ import jax
 
 from jaxaot import _trees as pytree
 from jaxaot._util import format_bytes, shown
-from jaxaot.api import trace, trace_for_call
 from jaxaot.errors import FrozenGradientError, TensorTypeError, UsageError
 from jaxaot.facade.cells.cells import cell_kinds, is_leaf
 from jaxaot.facade.memory.discarded import Discarded
@@ -21,6 +20,7 @@ from jaxaot.freezing.executable import Frozen, FrozenExecutable
 from jaxaot.freezing.store import Store
 from jaxaot.ir.walk import aval_bytes, short_aval
 from jaxaot.passes.prepare import prepare_forward
+from jaxaot.pipeline import trace_for_call, traced_of
 from jaxaot.plan.inputs import positions_of_values
 from jaxaot.plan.paths import Path, follow, path_text
 from jaxaot.plan.stages import Traced
@@ -28,6 +28,7 @@ from jaxaot.plan.world import CellWrite
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compile_report import Inspector
 from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.options import CompileOptions
 from jaxaot.runtime.program import Program, forward_graph, lower
 from jaxaot.tape.modes import no_grad, state
 
@@ -107,7 +108,7 @@ class FrozenFunction(Generic[P, R]):
         self._store = Store(refuses)
         self._executables: weakref.WeakSet[FrozenExecutable] = weakref.WeakSet()
         self._compiled: CompiledFunction[P, R] = CompiledFunction(
-            fn, self._build, Inspector(lambda fn, args, kwargs: trace(fn, *args, **kwargs), _no_cut), is_one_graph=True
+            fn, self._build, Inspector(traced_of, _no_cut), CompileOptions(fullgraph=True)
         )
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -30,6 +30,7 @@ from jaxaot.plan.paths import Path
 from jaxaot.report.record import Report
 from jaxaot.runtime.call import MISS
 from jaxaot.runtime.compile_report import Inspector, log_program, name_of, report_on
+from jaxaot.runtime.options import NOTHING_SAID, CompileOptions
 from jaxaot.runtime.program import Program, changing_numbers, lower
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
@@ -40,7 +41,6 @@ from jaxaot.tape.modes import state
 P = ParamSpec("P")
 R = TypeVar("R")
 
-MAX_PROGRAMS = 128
 MAX_SIZES = 512
 """How many sizes are kept of which it is known how they run in the programs of buckets."""
 N_BUILDS, _N_TRIES = 3, 10_000
@@ -116,8 +116,8 @@ class CompiledFunction(Generic[P, R]):
     runs_eagerly = True
 
     def __init__(
-        self, fn: Callable[P, R], build: Callable[..., Program], inspect: Inspector, max_programs: int = MAX_PROGRAMS,
-        is_one_graph: bool = False, sizes: Sizes | None = None,
+        self, fn: Callable[P, R], build: Callable[..., Program], inspect: Inspector,
+        options: CompileOptions = NOTHING_SAID, sizes: Sizes | None = None,
     ):  # fmt: skip
         """Wraps a function.
 
@@ -126,8 +126,7 @@ class CompiledFunction(Generic[P, R]):
           build: Takes (fn, args, kwargs, lock that calls which write hold, numbers=paths of those that change) to a
             program for such calls.
           inspect: Makes the stages of a call, without compiling anything.
-          max_programs: How many programs are kept; the least recently used one is dropped.
-          is_one_graph: Whether a function that cannot be compiled is an error rather than run eagerly.
+          options: What the user said; how many programs are kept is looked at, and whether one that is no graph raises.
           sizes: What `build` knows of the sizes of calls; None if each has a program of its own.
         """
         self.fn = fn
@@ -136,7 +135,8 @@ class CompiledFunction(Generic[P, R]):
         self._sizes = sizes
         self.n_programs_made = 0
         self._latest: Callable[..., Any] = _miss
-        self.max_programs = max_programs
+        self._options = options
+        self.max_programs = options.max_programs
         self._given_build = build
         self._build = collector.waits()(build)
         self._inspect = inspect
@@ -146,9 +146,10 @@ class CompiledFunction(Generic[P, R]):
         self._misses = 0
         self._takes_iterators = False
         self._is_volatile = False
-        self._is_one_graph = is_one_graph
         self._untraced = Untraced(getattr(fn, "__name__", type(fn).__name__))
-        self._recompiles = Recompiles(getattr(fn, "__name__", type(fn).__name__), 2 * max_programs, sizes is None)
+        self._recompiles = Recompiles(
+            getattr(fn, "__name__", type(fn).__name__), 2 * options.max_programs, sizes is None
+        )
         functools.update_wrapper(self, fn, updated=())
         self.__signature__ = signature_of(fn)
 
@@ -240,15 +241,15 @@ class CompiledFunction(Generic[P, R]):
             return self._build(self.fn, args, kwargs, self._writing, *walk, **numbers)
         except OnMeta as found:
             error = mixed_with_meta(name_of(self.fn)) if found.traced.is_mixed else None
-            if error is not None and (self._is_one_graph or not self.runs_eagerly):
+            if error is not None and (self._options.fullgraph or not self.runs_eagerly):
                 raise error from None
         except VolatileError as volatile:
-            if self._is_one_graph or not self.runs_eagerly:
+            if self._options.fullgraph or not self.runs_eagerly:
                 raise
             self._is_volatile = True
             self._note_volatile(volatile)
         except Exception as raised:
-            if self._is_one_graph or not (self.runs_eagerly and is_of_function(raised)):
+            if self._options.fullgraph or not (self.runs_eagerly and is_of_function(raised)):
                 raise
             error = raised
         if error is not None:
@@ -413,7 +414,7 @@ class CompiledFunction(Generic[P, R]):
         return self._anew(copy.deepcopy(self.fn, memo))  # a method is then that of a copied object
 
     def _anew(self, fn: Any) -> CompiledFunction[P, R]:
-        return type(self)(fn, self._given_build, self._inspect, self.max_programs, self._is_one_graph, self._sizes)
+        return type(self)(fn, self._given_build, self._inspect, self._options, self._sizes)
 
     def trace(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the traced graph of a call; nothing is changed by it."""
@@ -437,7 +438,7 @@ class CompiledFunction(Generic[P, R]):
             raise UsageError("`warm_up` compiles the programs of all buckets, and there are none: see `dynamic`.")
         with self._building, collector.waits():
             given = read_iterators(args, kwargs)
-            call = sizes.begin(lambda: sizes.steps.begin(self.fn, *given, by_value=sizes.by_value))
+            call = sizes.begin(lambda: sizes.stages.begin(self.fn, *given, by_value=sizes.by_value))
             rooms = sizes.all_rooms(call)
             if len(rooms) > self.max_programs:
                 for room in rooms:
@@ -446,7 +447,7 @@ class CompiledFunction(Generic[P, R]):
                     f"There are {len(rooms)} buckets up to these sizes, and `max_programs={self.max_programs}` are "
                     "kept. Raise it, or say fewer buckets, such as `buckets=[64, 512]`."
                 )
-            made = [lower(call.traced, r.partition, sizes.steps.make, call.key, room=r) for r in rooms]
+            made = [lower(call.traced, r.partition, sizes.stages.make, call.key, room=r) for r in rooms]
         chosen = [program.executables[name] for program in made for name in _used(program.executables)]
         with concurrent.futures.ThreadPoolExecutor(min(len(chosen), os.cpu_count() or 1) or 1) as pool:
             list(pool.map(_compiled, chosen))

@@ -95,7 +95,7 @@ class SegmentBuilder:
         """Returns how a call runs in the program of a bucket; None if it has a program of its own."""
         if self.sizes is None:
             return None
-        call = TracedCall(fn, args, kwargs, traced, self.sizes.steps.joint, key, numbers)
+        call = TracedCall(fn, args, kwargs, traced, self.sizes.stages.joint, key, numbers)
         return self.sizes.room(call) if call.counts else None
 
     def _trace(

@@ -29,8 +29,9 @@ from jaxaot.ops.promotion import is_inexact
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.call import MISS, generate, generate_test
-from jaxaot.runtime.compiled import MAX_PROGRAMS, N_BUILDS, CacheInfo, CompiledFunction, unsettled
+from jaxaot.runtime.compiled import N_BUILDS, CacheInfo, CompiledFunction, unsettled
 from jaxaot.runtime.links import InputKey, Linker, SharedSegment, Walk, input_keys
+from jaxaot.runtime.options import CompileOptions
 from jaxaot.runtime.program import Program
 from jaxaot.runtime.sizes import Sizes
 from jaxaot.tape.modes import state
@@ -160,13 +161,13 @@ class SegmentedFunction(CompiledFunction[..., Any]):
     """
 
     def __init__(
-        self, fn: Callable[..., Any], build: Any, inspect: Any, max_programs: int = MAX_PROGRAMS,
-        is_one_graph: bool = False, sizes: Sizes | None = None,
+        self, fn: Callable[..., Any], build: Any, inspect: Any, options: CompileOptions,
+        sizes: Sizes | None = None,
     ):  # fmt: skip
-        super().__init__(fn, build, inspect, max_programs, is_one_graph, sizes)
+        super().__init__(fn, build, inspect, options, sizes)
         self._run_eagerly: list[Callable[..., Any]] = []
         self._warned: set[str] = set()
-        self._stretches = StretchPrograms(build.make, max_programs, getattr(fn, "__name__", type(fn).__name__))
+        self._stretches = StretchPrograms(build.make, options.max_programs, getattr(fn, "__name__", type(fn).__name__))
         self._has_disabled = False
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:

@@ -54,27 +54,53 @@ _MOST_IN_VAIN = 3
 """Calls are traced with symbols alone until so many in a row had no room in a bucket."""
 
 
-@immutable
-class Steps:
-    """What the flow does for programs of buckets.
+class Stages:
+    """The stages of the flow that programs of buckets go through, each at sizes of its own.
 
     Attributes:
-      begin: Takes (fn, args, kwargs) to a traced call; after paths of numbers that change, those that are symbolic at
-        once, and paths of tensors that are passed as values.
-      trace: Takes (fn, args, kwargs, paths of numbers that change, sizes of tensors, values that Python asks for or
-        None, paths of numbers that are symbolic at once, paths of tensors that are passed as values) to a trace.
-      joint: Takes a trace to its joint graph, before any pass.
-      partition: Takes a joint graph at a bucket to its forward and backward, after the passes.
-      choose: Takes a joint graph at a bucket, what makes what is run of a forward and backward, and a name to that.
       make: A backend.
     """
 
-    begin: Callable[..., TracedCall]
-    trace: Callable[..., Traced]
-    joint: Callable[[Traced], JointGraph]
-    partition: Callable[[JointGraph], Partition]
-    choose: Callable[[JointGraph, Callable[[Partition], Shared], str], Shared]
     make: Callable[..., Any]
+
+    def begin(
+        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
+        symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
+    ) -> TracedCall:  # fmt: skip
+        """Returns a call, traced.
+
+        Args:
+          fn: The function.
+          args: Its arguments.
+          kwargs: Its keyword arguments.
+          numbers: Paths of numbers that changed before.
+          symbolic: Paths of numbers that are symbolic at once.
+          by_value: Paths of tensors that are passed as values.
+        """
+        raise NotImplementedError
+
+    def trace(
+        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path],
+        sizes: Any, known: Any, symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
+    ) -> Traced:  # fmt: skip
+        """Returns the trace of a call at other sizes than its own; `known` are the values that Python asks for."""
+        raise NotImplementedError
+
+    def joint(self, traced: Traced) -> JointGraph:
+        """Returns the joint graph of a trace, before any pass."""
+        raise NotImplementedError
+
+    def partition(self, joint: JointGraph) -> Partition:
+        """Returns the forward and backward of a joint graph at a bucket, after the passes."""
+        raise NotImplementedError
+
+    def choose(self, joint: JointGraph, make: Callable[[Partition], Shared], name: str) -> Shared:
+        """Returns what is run of a joint graph at a bucket; with a budget for everything, what fits into it there.
+
+        Raises:
+          BudgetError: If nothing does.
+        """
+        raise NotImplementedError
 
 
 @immutable
@@ -104,11 +130,11 @@ class Sizes:
     Attributes:
       refused: Why calls have programs of their own, by the shapes of the inputs of their graphs.
       fits: How calls run in buckets, by the same.
-      steps: What the flow does.
+      stages: What the flow does.
     """
 
     def __init__(
-        self, fn: Callable[..., Any], dynamic: object, buckets: Given, steps: Steps,
+        self, fn: Callable[..., Any], dynamic: object, buckets: Given, stages: Stages,
         given: Mapping[str, Mapping[int, Buckets]] | None = None,
     ):  # fmt: skip
         """Begins.
@@ -117,13 +143,13 @@ class Sizes:
           fn: The function.
           dynamic: None for what is seen to change; True for that and all that may; or names of arguments with dims.
           buckets: The sizes for which programs are made.
-          steps: What the flow does.
+          stages: What the flow does.
           given: By name of an argument and dim the buckets, in place of `dynamic`.
 
         Raises:
           UsageError: If something else was said.
         """
-        self.steps = steps
+        self.stages = stages
         self._fn, self._is_at_once = fn, dynamic is True
         self._buckets = read_buckets(buckets)
         self._given: Mapping[str, Mapping[int, Buckets]] = given or {}
@@ -156,7 +182,7 @@ class Sizes:
         symbolic = self._symbolic
         if not symbolic or not set(numbers) <= set(symbolic) or self._n_in_vain >= _MOST_IN_VAIN:
             return None
-        call = self.steps.begin(self._fn, args, kwargs, numbers, symbolic, self.by_value)
+        call = self.stages.begin(self._fn, args, kwargs, numbers, symbolic, self.by_value)
         room = self.room(call)
         self._n_in_vain = 0 if room is not None else self._n_in_vain + 1
         return None if room is None else (call, room)
@@ -310,7 +336,9 @@ class Sizes:
             of_jax = call.key.jax_settings
             joint: JointGraph | None = large.origin[1]
             if joint is None:
-                return Shared(shared_forward(made.graph, n_given), None, self.steps.make, of_jax, self.steps.partition)
+                return Shared(
+                    shared_forward(made.graph, n_given), None, self.stages.make, of_jax, self.stages.partition
+                )
             whole = shared_joint(made.graph, joint, n_given)
             inside = hooks_inside(joint.jaxpr)
 
@@ -320,10 +348,10 @@ class Sizes:
                 if packed is None:
                     raise CannotRunError("hooks on saved tensors would see what is padded of a value")
                 parts = keeping_padding(parts, cut_outputs(made.program, joint.n_outputs))
-                return Shared(parts.forward, parts, self.steps.make, of_jax, self.steps.partition, packed, inside)
+                return Shared(parts.forward, parts, self.stages.make, of_jax, self.stages.partition, packed, inside)
 
             try:
-                return self.steps.choose(whole, run_by, name)
+                return self.stages.choose(whole, run_by, name)
             except (BudgetError, PolicyError) as error:
                 raise CannotRunError(f"at the bucket, {error}") from error
 
@@ -350,10 +378,10 @@ class Sizes:
         args, kwargs = _with_leaves(call, leaves)
         at_once = () if call.at_once else call.declared  # one of the traces that are compared has to be predicted
         known = call.known_at(at)
-        traced = self.steps.trace(call.fn, args, kwargs, call.numbers, sizes, known, at_once, self.by_value)
+        traced = self.stages.trace(call.fn, args, kwargs, call.numbers, sizes, known, at_once, self.by_value)
         if not traced.is_whole:
             raise CannotRunError("Python asks for other values at the bucket")
-        joint = self.steps.joint(traced) if traced.needs_backward else None
+        joint = self.stages.joint(traced) if traced.needs_backward else None
         return _graph(traced, joint)
 
     def _family(self, call: TracedCall, arrays: Mapping[int, _Array]) -> tuple[Family, bool]:

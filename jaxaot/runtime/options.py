@@ -1,0 +1,81 @@
+"""What users say of `ja.compile`, in one record that goes as a whole wherever a part of it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jaxaot._immutable import immutable
+from jaxaot.buckets.policy import Given
+from jaxaot.errors import UsageError
+from jaxaot.lower.sized import Dynamic
+from jaxaot.partition.budget import check_budget
+from jaxaot.partition.policies import get_policy
+
+MAX_PROGRAMS = 128
+"""How many programs of a function are kept if nothing is said: a trained model has one for each kind of call."""
+
+_MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
+
+@immutable(eq=False)
+class CompileOptions:
+    """The keywords of `ja.compile`, which says what each means."""
+
+    policy: str | Callable[..., Any] | None = None
+    memory_budget: float | str | None = None
+    backend: str = "xla"
+    max_programs: int = MAX_PROGRAMS
+    segments: bool = False
+    fullgraph: bool = False
+    mode: str | None = None
+    dynamic: Dynamic | None = None
+    buckets: Given = "pow2"
+    options: Mapping[str, Any] | None = None
+
+    @property
+    def has_buckets(self) -> bool:
+        """Whether sizes that change get buckets."""
+        return bool(self.dynamic) or (self.dynamic is None and not self.segments and self.backend == "xla")
+
+    def check(self) -> None:
+        """Raises for what cannot be read, and what does not go together.
+
+        Raises:
+          PolicyError: If there is no such policy.
+          BudgetError: If the budget cannot be read.
+          UsageError: Else, with what to write instead.
+        """
+        self._answer_pytorch()
+        if self.max_programs < 1:
+            raise UsageError(
+                f"max_programs is {self.max_programs}, and at least one program has to be kept: write 1 or more."
+            )
+        if self.segments and self.fullgraph:
+            raise UsageError(
+                "`segments=True` cuts a function in several graphs, which `fullgraph=True` refuses: drop one."
+            )
+        if self.policy is not None:
+            get_policy(self.policy)
+        check_budget(self.memory_budget)
+        if self.segments and self.dynamic not in (None, True, False):
+            raise UsageError(
+                "`segments=True` runs what Python asks for in segments, and of their sizes those change that it asks "
+                "for. Write `dynamic=True` with it, or leave `segments` out."
+            )
+
+    def _answer_pytorch(self) -> None:
+        """Raises for options of PyTorch's `compile` that ask for what there is not."""
+        if self.mode not in _MODES:
+            raise UsageError(
+                f"`mode` is one of PyTorch's, {', '.join(map(repr, _MODES[1:]))}, and {self.mode!r} was given."
+            )
+        if self.options:
+            raise UsageError(
+                f"`options` are of PyTorch's compiler, and XLA has none of {', '.join(map(repr, self.options))}. Drop "
+                "them; `ja.config(…)` has jaxaot's settings, `ja.jit(fn, compiler_options=…)` takes XLA's."
+            )
+
+
+NOTHING_SAID = CompileOptions()
+"""Those of a function of which the user said nothing."""
