@@ -35,11 +35,11 @@ _check_versions(_jax_itself.__version__)  # before anything that another version
 # ruff: noqa: E402
 import jaxaot.plan as _plan  # noqa: F401  the room, before the function `plan` takes its name
 from jaxaot import errors as errors
-from jaxaot._absent import Finder as _Finder
-from jaxaot._absent import missing_name as _missing_name
 from jaxaot._logs import set_up_logs as _set_up_logs
 from jaxaot._util import public_names as _public_names
 from jaxaot.errors import JaxaotError as JaxaotError
+from jaxaot.errors.absent import Finder as _Finder
+from jaxaot.errors.absent import missing_name as _missing_name
 from jaxaot.ops.dtypes import dtype as dtype
 from jaxaot.settings import Config as Config
 from jaxaot.settings import get as _get_config

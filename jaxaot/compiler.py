@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from jaxaot._absent import missing_name as _missing_name
 from jaxaot._util import show_only_public as _show_only_public
+from jaxaot.errors.absent import missing_name as _missing_name
 from jaxaot.facade.marks.assumed import assume_constant as assume_constant
 from jaxaot.facade.marks.assumed import disable as disable
 from jaxaot.tape.modes import state as _state
@@ -17,7 +17,7 @@ def is_compiling() -> bool:
 
 __path__: list[
     str
-] = []  # so that Python looks for what `from jaxaot.compiler import …` does not find, see `_absent.py`
+] = []  # so that Python looks for what `from jaxaot.compiler import …` does not find, see `errors/absent.py`
 _show_only_public(globals())
 
 if not _TYPE_CHECKING:  # else any name would do for a type checker

@@ -8,7 +8,7 @@ import jax
 import pytest
 
 import jaxaot as ja
-from jaxaot._absent import HINTS
+from jaxaot.errors.absent import HINTS
 from tests.cases import each
 
 PLACES = {

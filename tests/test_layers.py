@@ -25,11 +25,6 @@ LAYERS = [
         "_manual_axes",
         "_trees",
         "_versions",
-        "_absent",
-        "_warnings",
-        "_graph_errors",
-        "_gradient_errors",
-        "_trace_errors",
     ),
     ("_callables", "_unpicklable"),
     ("views",),
@@ -78,13 +73,6 @@ WITHIN_A_ROW = {
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning
     ("_logs", "errors"),  # an unknown name is an error
-    ("_absent", "errors"),  # a name that is not there is an error
-    ("errors", "_graph_errors"),  # are one tree
-    ("errors", "_gradient_errors"),
-    ("errors", "_trace_errors"),
-    ("_gradient_errors", "_graph_errors"),
-    ("_trace_errors", "_graph_errors"),
-    ("errors", "_warnings"),  # are shown together
     ("rematerialize", "tracer"),  # hooks on saved tensors are traced
 }
 

@@ -364,7 +364,9 @@ WARNINGS = [c for c in vars(errors).values() if isinstance(c, type) and issubcla
 
 @each("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_every_error_explains_itself(cls):
-    assert cls.__doc__ and cls.__name__ in errors.__doc__, f"{cls.__name__} is missing in the tree of errors.py"
+    assert cls.__doc__ and cls.__name__ in errors.__doc__, (
+        f"{cls.__name__} is missing in the tree of errors/__init__.py"
+    )
     if cls is not errors.JaxaotError:
         builtin = [base for base in cls.__mro__ if base.__module__ == "builtins"][:-3]
         assert builtin, f"{cls.__name__} subclasses no builtin"

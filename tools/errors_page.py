@@ -1,4 +1,4 @@
-"""Writes docs/errors.md from the docstrings of `jaxaot/errors.py`: `python tools/errors_page.py`."""
+"""Writes docs/errors.md from the docstrings of `jaxaot/errors/__init__.py`: `python tools/errors_page.py`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def render() -> str:
     *drawing, remark, examples = tree.split("\n\n")
     parts = [
         "# Errors",
-        "<!-- Made from the docstrings of jaxaot/errors.py by tools/errors_page.py; edit those. -->",
+        "<!-- Made from the docstrings of jaxaot/errors/__init__.py by tools/errors_page.py; edit those. -->",
         title,
         "```\n" + inspect.cleandoc("\n\n".join(drawing)) + "\n```",
         remark,

@@ -6,7 +6,6 @@ XLA carries out what crosses devices. Here is only what says where things lie.
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from jaxaot._absent import missing_name as _missing_name
 from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.distributed.accumulate import no_sync as no_sync
 from jaxaot.distributed.checkpoint import load as load
@@ -20,6 +19,7 @@ from jaxaot.distributed.meshes import from_local as from_local
 from jaxaot.distributed.meshes import init_device_mesh as init_device_mesh
 from jaxaot.distributed.partial import PartialTensor as PartialTensor
 from jaxaot.distributed.per_device import per_device as per_device
+from jaxaot.errors.absent import missing_name as _missing_name
 from jaxaot.facade.members.placements import Partial as Partial
 from jaxaot.facade.members.placements import Placement as Placement
 from jaxaot.facade.members.placements import Replicate as Replicate

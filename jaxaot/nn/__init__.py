@@ -7,7 +7,7 @@ import importlib as _importlib
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
-from jaxaot._absent import missing_name as _missing_name
+from jaxaot.errors.absent import missing_name as _missing_name
 from jaxaot.nn import flax as flax  # says what an nnx.Variable is; flax itself is not imported for it
 from jaxaot.nn import functional as functional
 

@@ -14,8 +14,8 @@ def step(x, y):
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from jaxaot._absent import missing_name as _missing_name
 from jaxaot._util import show_only_public as _show_only_public
+from jaxaot.errors.absent import missing_name as _missing_name
 from jaxaot.optim import lr_scheduler as lr_scheduler
 from jaxaot.optim import swa_utils as swa_utils
 from jaxaot.optim.rules.adam import Adam as Adam

@@ -17,7 +17,7 @@ from typing import Any
 import jax
 import jaxlib
 
-import jaxaot.errors
+import jaxaot.settings
 from jaxaot import _trees as pytree
 from jaxaot._jax import is_tracer
 from jaxaot.errors import DeletedArrayError, SignatureMismatchError
@@ -31,7 +31,7 @@ from jaxaot.runtime.source import SOURCE_NAME
 
 _PAUSE_SECONDS = 0.0005
 
-_OURS = tuple(f"{pathlib.Path(str(module.__file__)).parent}{os.sep}" for module in (jax, jaxlib, jaxaot.errors))
+_OURS = tuple(f"{pathlib.Path(str(module.__file__)).parent}{os.sep}" for module in (jax, jaxlib, jaxaot.settings))
 """Where the code of JAX and of this package lies."""
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, overload
 import jax
 import numpy as np
 
-from jaxaot._absent import missing_name
 from jaxaot._jax import is_tracer, known_value, refuse_values_of
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import (
@@ -28,6 +27,7 @@ from jaxaot.errors import (
     TensorTypeError,
     TensorValueError,
 )
+from jaxaot.errors.absent import missing_name
 from jaxaot.facade.memory.asked import device_of, note_absence, place_of
 from jaxaot.facade.memory.counter import WriteCounter, writes_of
 from jaxaot.facade.memory.discarded import Discarded

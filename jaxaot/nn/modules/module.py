@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
-from jaxaot._absent import check_keywords
 from jaxaot._callables import name_init
 from jaxaot._jax import refuse_values_of
 from jaxaot.errors import MissingNameError, TensorTypeError
+from jaxaot.errors.absent import check_keywords
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import registry
 from jaxaot.nn.hooks import add_hook, call_with_hooks

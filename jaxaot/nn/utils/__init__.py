@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from jaxaot._absent import missing_name as _missing_name
 from jaxaot._util import show_only_public as _show_only_public
+from jaxaot.errors.absent import missing_name as _missing_name
 from jaxaot.nn.utils import parametrizations as parametrizations
 from jaxaot.nn.utils import parametrize as parametrize
 from jaxaot.nn.utils.gradients import clip_grad_norm_ as clip_grad_norm_

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
-from jaxaot._absent import check_keywords
 from jaxaot.errors import TensorTypeError
+from jaxaot.errors.absent import check_keywords
 from jaxaot.facade.gradients.grad import recording
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.optim.groups import (

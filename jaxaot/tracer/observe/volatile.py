@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-import jaxaot.errors
+import jaxaot.settings
 from jaxaot.errors import TracedPrintWarning, VolatileError
 from jaxaot.plan.paths import Path, path_text
 
@@ -46,7 +46,11 @@ _FUNCTIONS = {fn.__code__: f"{fn.__module__}.{fn.__name__}" for fn in (uuid.uuid
 """Calls that give something else each time → their names; those of functions in Python by their code."""
 _NOW = {"now", "today", "utcnow"}
 _LOGGED = {"debug", "info", "warning", "error", "exception", "critical", "log"}
-_FOLDERS = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(jaxaot.errors.__file__)}
+_FOLDERS = {
+    sysconfig.get_path("stdlib"),
+    sysconfig.get_path("platstdlib"),
+    os.path.dirname(jaxaot.settings.__file__),
+}
 _OUTSIDE = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
 _NAME = "jaxaot"
 _TOOLS = (4, 3)

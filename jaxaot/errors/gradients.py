@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxaot._graph_errors import JaxaotError
+from jaxaot.errors.graphs import JaxaotError
 
 
 class AutogradError(JaxaotError, RuntimeError):
