@@ -141,11 +141,21 @@ class Program:
                 if room is not None:
                     outputs = [self._place_in_last(source) for source in self.sources]
                     make_executable = room.of_last((tuple(breaks), len(last.inputs)), outputs)
-        is_whole = room is not None and not traced.break_values
         if cut is None:
+            is_whole = room is not None and not traced.break_values
             jaxpr = room.shared.forward if room is not None and is_whole else prepare_forward(jaxpr)
+        self._make_forward(jaxpr, make_executable, has_segments=linker is not None)
+        self.backward: Callable[..., Any] | None = None
+        self.consuming: tuple[Callable[..., Any], tuple[int, ...]] | None = None
+        if partition is not None:
+            self._make_backward(partition, make_executable, donate)
+        self.enter: Callable[..., Any] = lambda *_: None
+        self.source = ""
+
+    def _make_forward(self, jaxpr: Any, make_executable: Callable[..., Any], has_segments: bool) -> None:
+        """Makes the executables of the forward: one, and one that reuses buffers, where it may."""
         positions = [self.inputs.index(FromInput(self.place(s))) for s in self.donated]
-        empty = empty_inputs(traced)
+        empty = empty_inputs(self.traced)
         positions += [position - sum(i < position for i in empty) for position in self.donated_places]
         eqns = () if isinstance(jaxpr, KeptGraph) else jaxpr.jaxpr.eqns  # none with effects is kept
         has_effects = any(map(has_side_effects, eqns))
@@ -160,29 +170,28 @@ class Program:
             donating = self.executables["forward_donated"] = make_executable(jaxpr, positions, "forward")
             self.entry_donated = Entry(donating, True, has_effects)
         for executable in self.executables.values():
-            executable.settings = key.jax_settings
-            if linker is None:  # otherwise outputs are those of the last segment
-                executable.name_of = functools.partial(output_name, traced)
-        self.backward: Callable[..., Any] | None = None
-        self.consuming: tuple[Callable[..., Any], tuple[int, ...]] | None = None
-        if partition is not None:
-            empty = {FromPrimal(i) for i in empty_inputs(traced)}
-            absent = [i for i, source in enumerate(partition.plan.residuals) if source in empty]
-            n = len(partition.plan.residuals)
-            if cut is not None:
-                backward = cut.backward
-            else:
-                backward = prepare_backward(partition.backward, n, absent) if room is None else room.shared.backward
-            self.executables["backward"] = make_executable(backward, (), "backward")
-            self.backward = self.executables["backward"].call
-            self.executables["backward"].name_of = functools.partial(gradient_name, partition)
-            fitting = fitting_residuals(partition, absent) if donate and self.makes_fresh_outputs else ()
-            if fitting:
-                self.executables["backward_donated"] = make_executable(backward, fitting, "backward")
-                self.executables["backward_donated"].name_of = functools.partial(gradient_name, partition)
-                self.consuming = self.executables["backward_donated"].call, fitting
-        self.enter: Callable[..., Any] = lambda *_: None
-        self.source = ""
+            executable.settings = self.key.jax_settings
+            if not has_segments:  # otherwise outputs are those of the last segment
+                executable.name_of = functools.partial(output_name, self.traced)
+
+    def _make_backward(self, partition: Partition, make_executable: Callable[..., Any], donate: bool) -> None:
+        """Makes the executables of the backward: one, and one that consumes residuals, where it may."""
+        residuals, empty = partition.plan.residuals, {FromPrimal(i) for i in empty_inputs(self.traced)}
+        absent = [i for i, source in enumerate(residuals) if source in empty]
+        if self.cut is not None:
+            backward = self.cut.backward
+        elif self.room is not None:
+            backward = self.room.shared.backward
+        else:
+            backward = prepare_backward(partition.backward, len(residuals), absent)
+        self.executables["backward"] = make_executable(backward, (), "backward")
+        self.backward = self.executables["backward"].call
+        self.executables["backward"].name_of = functools.partial(gradient_name, partition)
+        fitting = fitting_residuals(partition, absent) if donate and self.makes_fresh_outputs else ()
+        if fitting:
+            self.executables["backward_donated"] = make_executable(backward, fitting, "backward")
+            self.executables["backward_donated"].name_of = functools.partial(gradient_name, partition)
+            self.consuming = self.executables["backward_donated"].call, fitting
 
     @property
     def owner(self) -> object:
