@@ -211,6 +211,81 @@ def _separate_only_views(trace: TraceState, escapes: Escapes, asked: set[int]) -
             escapes.made = [tensor for tensor in escapes.made if tensor is view or tensor._storage is not storage]
 
 
+class _Outputs:
+    """The outputs of a graph.
+
+    Attributes:
+      values: What they are; equal values of different gradients stay two outputs, so they are told by identity.
+    """
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._placed: dict[int, int] = {}
+
+    def place_of(self, value: object, taken: Any = ()) -> int:
+        """Returns the output that carries a value; a new one if the present one is among `taken`."""
+        if id(value) not in self._placed or self._placed[id(value)] in taken:
+            self._placed[id(value)] = self.add(value)
+        return self._placed[id(value)]
+
+    def add(self, value: object) -> int:
+        """Returns an output of its own for a value."""
+        self.values.append(value)
+        return len(self.values) - 1
+
+
+def _storage_writes(trace: TraceState, output: Callable[..., int]) -> list[tuple[Any, ...]]:
+    """Returns for each storage from outside that is not as it was: itself, and what `StorageWrite` says besides."""
+    writes = []
+    for storage, was in trace.storages.values():
+        is_resized = storage.layout is not was["layout"] and storage.nbytes() != was["layout"].nbytes
+        is_written = id(storage) in trace.written
+        if not is_written and not is_resized and storage.layout is was["layout"]:
+            continue
+        # without bytes before and after: nobody can read what it held in between
+        if storage.array is None and was["array"] is None and storage.layout is was["layout"]:
+            continue
+        place = None if storage.array is None else output(storage.array)
+        writes.append((storage, place, storage.layout.plain, storage.n_written, is_written, is_resized))
+    return writes
+
+
+def _histories(trace: TraceState, escapes: Escapes) -> tuple[list[Any], dict[int, Storage]]:
+    """Returns the histories of all that escapes and of all from outside that a recorded write moved on; by id of each,
+    its storage."""
+    histories: list[Any] = []
+    owners: dict[int, Storage] = {}
+
+    def add(history: History | None, storage: Storage) -> None:
+        if history is not None and id(history) not in owners:
+            histories.append(history)
+            owners[id(history)] = storage
+
+    for tensor in (*escapes.made, *escapes.changed):
+        add(tensor._history, tensor._storage)
+    # `noted` and not the present state: only a tensor that showed the history before the call has a number at run time
+    for history, was in trace.histories.values():
+        if history.node is not was["node"] or history.requires_grad != was["requires_grad"]:
+            for _, snapshot in trace.noted.values():
+                if snapshot["_history"] is history:
+                    add(history, snapshot["_storage"])
+                    break
+    return histories, owners
+
+
+def _freed(trace: TraceState, outputs: _Outputs) -> list[tuple[Any, ...]]:
+    """Returns the storages that were freed, each with the output that says what it held, if one does."""
+    freed = []
+    for storage, _ in trace.storages.values():
+        if id(storage) not in trace.freed or storage.nbytes():
+            continue
+        content, layout = trace.freed[id(storage)]
+        # an output of its own, even if another one has the same value
+        place = outputs.add(content) if id(content) in trace.filled else None
+        freed.append((storage, place, layout.plain))
+    return freed
+
+
 def plan_aliases(
     trace: TraceState, escapes: Escapes, changes: Callable[[Callable[[Any], int]], PendingPlan]
 ) -> tuple[Callable[..., tuple[AliasPlan, WorldPlan]], list[Any]]:
@@ -224,52 +299,12 @@ def plan_aliases(
       escapes: What outlives it.
       changes: Returns what is done to Python's objects, given what makes a value an output.
     """
-    # by identity: equal values of different gradients must stay two outputs
-    outputs: list[Any] = []
-    placed: dict[int, int] = {}
-
-    def output(value: object, taken: Any = ()) -> int:
-        """Returns the graph output that carries a value; a new one if the present one is among `taken`."""
-        if id(value) not in placed or placed[id(value)] in taken:
-            placed[id(value)] = len(outputs)
-            outputs.append(value)
-        return placed[id(value)]
-
-    writes = []
-    for storage, was in trace.storages.values():
-        is_resized = storage.layout is not was["layout"] and storage.nbytes() != was["layout"].nbytes
-        is_written = id(storage) in trace.written
-        if not is_written and not is_resized and storage.layout is was["layout"]:
-            continue
-        # without bytes before and after: nobody can read what it held in between
-        if storage.array is None and was["array"] is None and storage.layout is was["layout"]:
-            continue
-        place = None if storage.array is None else output(storage.array)
-        writes.append((storage, place, storage.layout.plain, storage.n_written, is_written, is_resized))
+    outputs = _Outputs()
+    output = outputs.place_of
+    writes = _storage_writes(trace, output)
     fresh = [FreshStorage(None if s.array is None else output(s.array), s.layout, s.n_written) for s in escapes.fresh]
-    # histories of everything that escapes, and of everything from outside that a recorded write moved on
-    histories: list[Any] = []
-    index: dict[int, int] = {}
-    owners: dict[int, Any] = {}
-
-    def add(history: History | None, storage: Storage) -> int | None:
-        if history is None:
-            return None
-        if id(history) not in index:
-            index[id(history)] = len(histories)
-            histories.append(history)
-            owners[id(history)] = storage
-        return index[id(history)]
-
-    for tensor in (*escapes.made, *escapes.changed):
-        add(tensor._history, tensor._storage)
-    # `noted` and not the present state: only a tensor that showed the history before the call has a number at run time
-    for history, was in trace.histories.values():
-        if history.node is not was["node"] or history.requires_grad != was["requires_grad"]:
-            for _, snapshot in trace.noted.values():
-                if snapshot["_history"] is history:
-                    add(history, snapshot["_storage"])
-                    break
+    histories, owners = _histories(trace, escapes)
+    index = {id(history): i for i, history in enumerate(histories)}
     differentiable: list[int] = []
     sources: list[Callable[..., HistorySource]] = []
     for history in histories:
@@ -303,15 +338,7 @@ def plan_aliases(
     made, changed = list(escapes.made), list(escapes.changed)
     pending = changes(output)
     escapes.break_values = [output(symbol) for symbol, _ in trace.break_values]
-    freed = []  # their outputs come last
-    for storage, _ in trace.storages.values():
-        if id(storage) not in trace.freed or storage.nbytes():
-            continue
-        content, layout = trace.freed[id(storage)]
-        is_filled = id(content) in trace.filled
-        freed.append((storage, len(outputs) if is_filled else None, layout.plain))
-        if is_filled:
-            outputs.append(content)  # an output of its own, even if another one has the same value
+    freed = _freed(trace, outputs)  # their outputs come last
     read = set(trace.reads)
 
     def finish(
@@ -351,7 +378,7 @@ def plan_aliases(
         )
         return alias, pending.finish(tensor_number)
 
-    return finish, outputs
+    return finish, outputs.values
 
 
 def no_aliases(escapes: Escapes) -> Callable[..., tuple[AliasPlan, WorldPlan]]:
