@@ -11,7 +11,8 @@ import jax.numpy as jnp
 from jaxaot._immutable import immutable
 from jaxaot._jax import is_tracer
 from jaxaot.errors import BackwardTwiceError, StorageSizeError
-from jaxaot.facade.kernels.kernels import conjugate, read_through
+from jaxaot.facade.kernels.grad_kernels import conjugate
+from jaxaot.facade.kernels.view_gradients import read_through
 from jaxaot.facade.memory.storage import HELD_ONCE, Storage
 from jaxaot.facade.nodes.saved import FREED, Version
 from jaxaot.facade.nodes.vjps import cut_by, pull_by, storage_edge

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.errors import NoDerivativeError
 from jaxaot.facade.gradients.anomaly import describe, has_nan
-from jaxaot.facade.kernels.kernels import conjugate, pull_row
+from jaxaot.facade.kernels.grad_kernels import conjugate, pull_row
 from jaxaot.facade.memory.source_line import with_source
 from jaxaot.ir.reach import outputs_apart, reached_inputs
 from jaxaot.ir.rewrite import rebuild

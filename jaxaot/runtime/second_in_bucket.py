@@ -17,7 +17,7 @@ import numpy as np
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array, ClosedJaxpr
-from jaxaot.facade.kernels.kernels import pull_row
+from jaxaot.facade.kernels.grad_kernels import pull_row
 from jaxaot.facade.memory.history import History
 from jaxaot.facade.memory.tensor import Tensor, wrap_array
 from jaxaot.ir.rewrite import inline

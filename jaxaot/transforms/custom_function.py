@@ -34,7 +34,7 @@ from jaxaot.facade.gradients.custom_function import (
     node_class,
 )
 from jaxaot.facade.gradients.grad import recording
-from jaxaot.facade.kernels.kernels import conjugate
+from jaxaot.facade.kernels.grad_kernels import conjugate
 from jaxaot.facade.marks.trees import to_tensors
 from jaxaot.facade.memory.history import History
 from jaxaot.facade.memory.source_line import warn_user

@@ -20,7 +20,7 @@ from jaxaot._placement import are_several, placed_like
 from jaxaot.errors import ArgumentError, AutogradError, MissingMethodError, TensorValueError
 from jaxaot.facade.gradients.custom_function import jvp_missing
 from jaxaot.facade.gradients.grad import recording
-from jaxaot.facade.kernels.kernels import conjugate
+from jaxaot.facade.kernels.grad_kernels import conjugate
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.subclass.subclass import carrying, is_wrapper, take_apart
 from jaxaot.facade.subclass.wrapper_gradients import carried

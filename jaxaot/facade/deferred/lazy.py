@@ -33,8 +33,8 @@ from jaxaot.facade.dispatch.operands import (
     make_recipe,
 )
 from jaxaot.facade.dispatch.write import apart_from_hooks, next_node
+from jaxaot.facade.kernels.grad_kernels import GradKernel
 from jaxaot.facade.kernels.kernels import (
-    GradKernel,
     Kernel,
     Recipe,
     WriteKernel,

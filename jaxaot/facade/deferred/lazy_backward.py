@@ -17,7 +17,8 @@ import jax
 from jaxaot._typing import Array
 from jaxaot.facade.dispatch.lazy_segment import Pending, PendingLeaves, values_of
 from jaxaot.facade.gradients.leaves import ADDING, AccumulateGrad
-from jaxaot.facade.kernels.kernels import pull_view, remember, split_write
+from jaxaot.facade.kernels.kernels import remember
+from jaxaot.facade.kernels.view_gradients import pull_view, split_write
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.nodes.nodes import OpNode, ViewNode, WriteNode
 from jaxaot.ir.reach import without_unreached

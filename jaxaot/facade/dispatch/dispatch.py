@@ -43,7 +43,8 @@ from jaxaot.facade.dispatch.write import (
     write_array,
     write_value,
 )
-from jaxaot.facade.kernels.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
+from jaxaot.facade.kernels.grad_kernels import GradKernel
+from jaxaot.facade.kernels.kernels import Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
 from jaxaot.facade.memory.counter import count_write, counter_of
 from jaxaot.facade.memory.devices import META, is_meta
 from jaxaot.facade.memory.discarded import Discarded

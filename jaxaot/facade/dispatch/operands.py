@@ -9,7 +9,8 @@ import jax
 
 from jaxaot.facade.dispatch.arguments import NUMBERS, SURELY_INT, is_beyond_float
 from jaxaot.facade.kernels.fused_backward import clear_fused
-from jaxaot.facade.kernels.kernels import GradKernel, Kernel, Recipe, WriteKernel
+from jaxaot.facade.kernels.grad_kernels import GradKernel
+from jaxaot.facade.kernels.kernels import Kernel, Recipe, WriteKernel
 from jaxaot.facade.memory.devices import META
 from jaxaot.facade.memory.tensor import Tensor, wrap_array
 from jaxaot.lower.abstract import AbstractArray

@@ -26,7 +26,7 @@ from jaxaot.errors import (
 from jaxaot.facade.dispatch.dispatch import call
 from jaxaot.facade.dispatch.lazy_segment import values_of
 from jaxaot.facade.kernels.fused_backward import run_fused
-from jaxaot.facade.kernels.kernels import add_arrays
+from jaxaot.facade.kernels.view_gradients import add_arrays
 from jaxaot.facade.memory.source_line import warn_user
 from jaxaot.facade.memory.tensor import Size, Tensor
 from jaxaot.facade.nodes.hooks import (

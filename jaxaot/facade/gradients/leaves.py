@@ -11,7 +11,7 @@ from jaxaot._jax import is_tracer
 from jaxaot._placement import are_several, placed_like
 from jaxaot._typing import Array
 from jaxaot.facade.dispatch.write import write_value
-from jaxaot.facade.kernels.kernels import add_arrays
+from jaxaot.facade.kernels.view_gradients import add_arrays
 from jaxaot.facade.memory.storage import Storage
 from jaxaot.facade.memory.tensor import NODES, Tensor, wrap, wrap_array
 from jaxaot.facade.nodes.hooks import call_hooks, call_on_leaf, call_post_hooks, call_prehooks

@@ -12,7 +12,8 @@ from typing import Any
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
-from jaxaot.facade.kernels.kernels import GradKernel, remember
+from jaxaot.facade.kernels.grad_kernels import GradKernel
+from jaxaot.facade.kernels.kernels import remember
 from jaxaot.lower.eager_kernel import EagerKernel
 from jaxaot.tape.fusible import FusibleNodes
 

@@ -14,12 +14,10 @@ import jax.numpy as jnp
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, BackwardTwiceError, NoDerivativeError
-from jaxaot.facade.kernels.kernels import (
-    GradKernel,
+from jaxaot.facade.kernels.grad_kernels import GradKernel, conjugate, pull_row
+from jaxaot.facade.kernels.kernels import backward_name
+from jaxaot.facade.kernels.view_gradients import (
     add_arrays,
-    backward_name,
-    conjugate,
-    pull_row,
     pull_view,
     pull_view_kernel,
     read_through,

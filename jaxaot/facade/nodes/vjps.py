@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import DTypeLike
-from jaxaot.facade.kernels.kernels import pull_view, split_write
+from jaxaot.facade.kernels.view_gradients import pull_view, split_write
 from jaxaot.facade.memory.history import History
 from jaxaot.facade.memory.tensor import Tensor, wrap_array
 from jaxaot.lower.abstract import as_array

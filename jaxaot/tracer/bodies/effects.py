@@ -18,7 +18,7 @@ from jaxaot._immutable import immutable
 from jaxaot._manual_axes import as_varying, manual_axes
 from jaxaot._typing import Array
 from jaxaot.errors import BackwardTwiceError, NotDifferentiableError, TraceError
-from jaxaot.facade.kernels.kernels import conjugate, pull_row
+from jaxaot.facade.kernels.grad_kernels import conjugate, pull_row
 from jaxaot.facade.memory.counter import WriteCounter, counter_of
 from jaxaot.facade.memory.generator import Generator, default_generator
 from jaxaot.facade.memory.history import History
