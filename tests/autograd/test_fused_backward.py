@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.facade.kernels import fused_backward
+from jaxaot.facade.kernels import fused_backward, grad_kernels
 from jaxaot.tape.fusible import LONGEST
 from tests.seeds import some
 
