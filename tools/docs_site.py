@@ -40,7 +40,7 @@ NAVIGATION = {
     ],
     "Notebooks": ["notebooks/*"],
     "Reference": [
-        "api/jaxaot.md", "api/*", "docs/errors.md", "docs/coverage.md", "docs/xla_faults.md", "CHANGELOG.md",
+        "api/jaxaot.md", "api/*", "docs/errors.md", "docs/differences.md", "docs/xla_faults.md", "CHANGELOG.md",
     ],
     "Measured": ["docs/benchmarks.md", "docs/speed.md", "docs/passes.md", "benchmarks/README.md"],
     "More": ["docs/*"],
