@@ -30,13 +30,13 @@ NAVIGATION = {
         "docs/coming_from_functorch.md", "examples/README.md",
     ],
     "How to": [
-        "docs/fit_into_memory.md", "docs/faster_cpu_step.md", "docs/train_in_place.md", "docs/save_and_resume.md",
-        "docs/profiling.md", "docs/sizes.md", "docs/explain.md", "docs/many_devices.md", "docs/float8.md",
+        "docs/fit_into_memory.md", "docs/faster_cpu_step.md", "docs/save_and_resume.md",
+        "docs/sizes.md", "docs/explain.md", "docs/many_devices.md", "docs/float8.md",
         "docs/subclasses.md", "docs/shipping.md", "docs/frozen_models.md", "docs/warm_starts.md", "docs/debugging.md",
         "docs/faq.md",
     ],
     "Concepts": [
-        "docs/concepts.md", "docs/python.md", "docs/partitioning.md", "docs/architecture.md", "docs/glossary.md",
+        "docs/python.md", "docs/architecture.md", "docs/glossary.md",
     ],
     "Notebooks": ["notebooks/*"],
     "Reference": [

@@ -26,8 +26,8 @@ ROOT = pathlib.Path(__file__).parents[1]
 
 PAGES = (
     "README.md", "docs/getting_started.md", "docs/coming_from_pytorch.md", "docs/coming_from_jax.md",
-    "docs/coming_from_functorch.md", "docs/fit_into_memory.md", "docs/faster_cpu_step.md", "docs/train_in_place.md",
-    "docs/save_and_resume.md", "docs/debugging.md", "docs/concepts.md", "docs/faq.md", "docs/float8.md",
+    "docs/coming_from_functorch.md", "docs/fit_into_memory.md", "docs/faster_cpu_step.md",
+    "docs/save_and_resume.md", "docs/debugging.md", "docs/faq.md", "docs/float8.md",
     "docs/subclasses.md",
 )  # fmt: skip
 """The pages whose listings run, one after the other in one namespace, in a folder that is empty at first."""
