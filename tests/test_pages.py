@@ -33,7 +33,6 @@ READ_FIRST = (
     "docs/getting_started.md",
     "docs/coming_from_pytorch.md",
     "docs/coming_from_jax.md",
-    "docs/faq.md",
 )
 BY_PAGE = [pytest.param(page, marks=() if page in READ_FIRST else pytest.mark.slow) for page in listings.PAGES]
 
@@ -107,7 +106,7 @@ def test_a_page_that_the_navigation_does_not_name_comes_under_more():
 
 
 def test_a_page_that_is_gone_is_an_error():
-    with pytest.raises(FileNotFoundError, match="docs/faq"):
+    with pytest.raises(FileNotFoundError, match="docs/speed"):
         docs_site.contents(["docs/getting_started.md"])
 
 
