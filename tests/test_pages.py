@@ -106,7 +106,7 @@ def test_a_page_that_the_navigation_does_not_name_comes_under_more():
 
 
 def test_a_page_that_is_gone_is_an_error():
-    with pytest.raises(FileNotFoundError, match="docs/speed"):
+    with pytest.raises(FileNotFoundError, match="docs/architecture"):
         docs_site.contents(["docs/getting_started.md"])
 
 

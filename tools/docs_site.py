@@ -29,7 +29,7 @@ NAVIGATION = {
         "docs/getting_started.md", "docs/coming_from_pytorch.md", "docs/coming_from_jax.md", "examples/README.md",
     ],
     "How to": [
-        "docs/fit_into_memory.md", "docs/faster_cpu_step.md", "docs/sizes.md", "docs/debugging.md",
+        "docs/fit_into_memory.md", "docs/speed.md", "docs/sizes.md", "docs/debugging.md",
         "docs/many_devices.md", "docs/subclasses.md", "docs/shipping.md",
     ],
     "Concepts": ["docs/python.md", "docs/architecture.md", "docs/glossary.md"],
@@ -37,7 +37,7 @@ NAVIGATION = {
     "Reference": [
         "api/jaxaot.md", "api/*", "docs/errors.md", "docs/differences.md", "docs/xla_faults.md", "CHANGELOG.md",
     ],
-    "Measured": ["docs/benchmarks.md", "docs/speed.md", "docs/passes.md", "benchmarks/README.md"],
+    "Measured": ["docs/benchmarks.md", "benchmarks/README.md"],
     "More": ["docs/*"],
     "Contribute": ["CONTRIBUTING.md", "SECURITY.md", "tests/README.md", "jaxaot/*"],
 }  # fmt: skip

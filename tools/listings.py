@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 
 PAGES = (
     "README.md", "docs/getting_started.md", "docs/coming_from_pytorch.md", "docs/coming_from_jax.md",
-    "docs/fit_into_memory.md", "docs/faster_cpu_step.md", "docs/shipping.md", "docs/debugging.md", "docs/subclasses.md",
+    "docs/fit_into_memory.md", "docs/speed.md", "docs/shipping.md", "docs/debugging.md", "docs/subclasses.md",
 )  # fmt: skip
 """The pages whose listings run, one after the other in one namespace, in a folder that is empty at first."""
 
