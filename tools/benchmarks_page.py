@@ -152,11 +152,18 @@ def clients(found: list[dict[str, Any]]) -> list[str]:
         cells = {"plain": rows[0]["plain"]}
         for row in rows:
             is_told = row["estimated"] != "–" and row["of taken"] != "–"
-            cells[row["budget"]] = row["taken"] + (f", estimated {row['of taken']} of it" if is_told else "")
+            cells[row["budget"]] = row["taken"] + (f" ({row['of taken']})" if is_told else "")
         kept.append((one["model"], cells))
-    columns = (STEPS, ["---"] * len(STEPS), *map(step_row, found))
-    shown = [f"| {' | '.join(cells)} |" for cells in columns]
-    return [*shown, "", "The memory of loss and gradient in one program:", "", *tables("model", kept)]
+    steps = [dict(zip(STEPS, row, strict=True)) for row in (STEPS, *map(step_row, found))]
+    told = [[cell for name, cell in row.items() if name != "ratio of least"] for row in steps]
+    shown = [f"| {' | '.join(cells)} |" for cells in (told[0], ["---"] * len(told[0]), *told[1:])]
+    return [
+        *shown,
+        "",
+        "The memory of loss and gradient in one program; in brackets what is estimated, as a part of it:",
+        "",
+        *tables("model", kept),
+    ]
 
 
 def page(folder: pathlib.Path = FOLDER) -> str:

@@ -46,7 +46,8 @@ def render() -> str:
             if builtin not in ("", "`Exception`") and issubclass(cls, errors.JaxaotError)
             else ""
         )
-        parts.append(f"## {cls.__name__}\n\n{also}{fenced(inspect.getdoc(cls) or '')}")
+        said = fenced(inspect.getdoc(cls) or "").replace("For example:\n```", "```")
+        parts.append(f"## {cls.__name__}\n\n{also}{said}")
     return "\n\n".join(parts) + "\n"
 
 
