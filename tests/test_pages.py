@@ -17,6 +17,10 @@ MARKDOWN = sorted([
 ])  # fmt: skip
 
 
+MAX_PAGES, MAX_WORDS = 18, 40_500
+"""Of `docs/`. What is added takes the place of what says less."""
+
+
 def tool(name):
     spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
@@ -71,6 +75,12 @@ def test_the_links_of_a_page_lead_somewhere(page):
         linked = page.parent / target if target else page
         assert linked.exists(), target
         assert not anchor or anchor in anchors(linked.read_text()), f"{target}#{anchor}"
+
+
+def test_the_pages_can_be_read():
+    pages = sorted((ROOT / "docs").glob("*.md"))
+    assert len(pages) <= MAX_PAGES
+    assert sum(len(page.read_text().split()) for page in pages) <= MAX_WORDS
 
 
 # -- the site ----------------------------------------------------------------------------------------------------------
