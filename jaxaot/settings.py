@@ -52,7 +52,7 @@ class Config:
       validate_guards: Whether it is proved of each program of `ja.compile` that its guards imply what the trace relied
         on of Python; slow, for debugging. It needs `pip install "jaxaot[validate]"`. Where they do not, that is an
         `UnsoundGuardsError`, see `docs/python.md`.
-      cache_dir: A directory in which graphs are kept for later processes, see `docs/warm_starts.md`; None for none.
+      cache_dir: A directory in which graphs are kept for later processes, see `docs/shipping.md`; None for none.
         At first that of the environment variable `JAXAOT_CACHE_DIR`.
       cache_bytes: What its files may take; beyond that those go that were used least recently.
       strict_cache: Whether a graph that cannot be kept there is an error.

@@ -17,6 +17,10 @@ MARKDOWN = sorted([
 ])  # fmt: skip
 
 
+MAX_PAGES, MAX_WORDS = 18, 40_500
+"""Of `docs/`. What is added takes the place of what says less."""
+
+
 def tool(name):
     spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
@@ -33,7 +37,6 @@ READ_FIRST = (
     "docs/getting_started.md",
     "docs/coming_from_pytorch.md",
     "docs/coming_from_jax.md",
-    "docs/faq.md",
 )
 BY_PAGE = [pytest.param(page, marks=() if page in READ_FIRST else pytest.mark.slow) for page in listings.PAGES]
 
@@ -74,6 +77,12 @@ def test_the_links_of_a_page_lead_somewhere(page):
         assert not anchor or anchor in anchors(linked.read_text()), f"{target}#{anchor}"
 
 
+def test_the_pages_can_be_read():
+    pages = sorted((ROOT / "docs").glob("*.md"))
+    assert len(pages) <= MAX_PAGES
+    assert sum(len(page.read_text().split()) for page in pages) <= MAX_WORDS
+
+
 # -- the site ----------------------------------------------------------------------------------------------------------
 
 
@@ -107,7 +116,7 @@ def test_a_page_that_the_navigation_does_not_name_comes_under_more():
 
 
 def test_a_page_that_is_gone_is_an_error():
-    with pytest.raises(FileNotFoundError, match="docs/faq"):
+    with pytest.raises(FileNotFoundError, match="docs/architecture"):
         docs_site.contents(["docs/getting_started.md"])
 
 

@@ -1,4 +1,4 @@
-"""The rows of docs/coverage.md that no other test shows."""
+"""What users asked for, and complain about in the original, that no other test shows."""
 
 import re
 import time

@@ -78,44 +78,8 @@ def test_the_package_says_that_it_is_typed():
     assert (ROOT / "py.typed").exists()
 
 
-def test_the_tests_that_the_coverage_page_names_exist():
-    root = pathlib.Path(__file__).parents[1]
-    page = (root / "docs" / "coverage.md").read_text().replace("scenarios::", "tests/test_scenarios.py::")
-    missing = []
-    for file, name in re.findall(r"`((?:tests|benchmarks|notebooks)/[\w/.]*)(?:::(\w+))?`", page):
-        path = root / file
-        if not path.exists() or (name and f"def {name}(" not in path.read_text()):
-            missing.append(f"{file}::{name}")
-    assert not missing
-
-
-def coverage_rows():
-    """Returns the rows of the tables of features in docs/coverage.md, each a list of its cells."""
-    page = (pathlib.Path(__file__).parents[1] / "docs" / "coverage.md").read_text()
-    rows, is_of_features = [], False
-    for line in page.splitlines():
-        if not line.startswith("|"):
-            is_of_features = False
-        elif line.startswith("| feature | status | test | remark |"):
-            is_of_features = True
-        elif is_of_features and not line.startswith("| ---"):
-            rows.append([cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))])
-    return rows
-
-
-def test_each_row_of_the_coverage_page_has_a_status_and_a_test():
-    rows = coverage_rows()
-    assert len(rows) > 200
-    statuses = {"done", "partly", "planned", "not needed"}
-    assert not [row[0] for row in rows if len(row) != 4 or row[1] not in statuses]
-    # what is done is shown by a test, a benchmark or a notebook, and what is not needed says why
-    assert not [
-        row[0] for row in rows if row[1] == "done" and not re.search(r"(tests/|benchmarks/|notebooks/|::)", row[2])
-    ]
-
-
 def test_nothing_is_called_by_a_private_number():
-    """A feature has a name: neither tests nor pages number them."""
+    """A feature has a name: tests do not number them."""
     root = pathlib.Path(__file__).parents[1]
     tests = [
         f"{path.name}: {name}"
@@ -123,8 +87,6 @@ def test_nothing_is_called_by_a_private_number():
         for name in re.findall(r"def (test_[a-z]\d+_\w+)", path.read_text())
     ]
     assert not tests
-    page = (root / "docs" / "coverage.md").read_text()
-    assert not re.findall(r"^\| [A-Z]\d+ \|", page, re.MULTILINE)
 
 
 MAX_ANY = 0.12

@@ -26,10 +26,10 @@ FOLDER, PAGE = ROOT / "benchmarks" / "results", ROOT / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
 `python tools/benchmarks_page.py` writes this page from [benchmarks/results](../benchmarks/README.md), which holds every
-round of every contestant. Contestants take turns, and ratios are formed within a round: above 1 is slower than the
-baseline. Shown are medians, and quartiles in brackets. Where other work ran on the machine, the section says so: ratios
-hold then, within their quartiles, and durations do not. [speed.md](speed.md) and [passes.md](passes.md) have more
-models, and say what the figures mean.
+round of every contestant. Contestants take turns. The first column of times is the baseline; the others add the
+ratio to the baseline, formed within a round: above 1 is slower. Times are the least, ratios medians with quartiles in
+brackets. Where other work ran on the machine, the section says so: ratios hold then, within their quartiles, and
+durations do not. [Make a CPU step faster](speed.md) says what the figures mean.
 """
 
 
@@ -61,18 +61,38 @@ def section(record: dict[str, Any]) -> str:
         return "\n".join([*lines, *clients(record["clients"])])
     if "models" in record:
         return "\n".join([*lines, *steps(record["models"])])
-    lines += ["| case | contestant | least | median | ratio to the baseline |", "| --- | --- | --: | --: | --: |"]
-    for result in map(as_result, record["results"]):
-        baseline = result.find(result.baseline)
-        for place, timing in enumerate(result.timings):
-            least, _, middle, _ = timing.quartiles()
-            ratio = "baseline"
-            if timing is not baseline:
-                low, half, high = timing.ratios_to(baseline)
-                ratio = f"{ratio_text(half)} ({ratio_text(low)}–{ratio_text(high)})"
-            case = result.case if place == 0 else ""
-            lines.append(f"| {case} | {timing.name} | {seconds_text(least)} | {seconds_text(middle)} | {ratio} |")
-    return "\n".join([*lines, *per_device(record.get("devices", ()))])
+    results = [cells_of(result) for result in map(as_result, record["results"])]
+    return "\n".join([*lines, *tables("case", results), *per_device(record.get("devices", ()))])
+
+
+def cells_of(result: Result) -> tuple[str, dict[str, str]]:
+    """Returns a case, and of each contestant its least time and the ratio to the baseline, which is the first."""
+    baseline = result.find(result.baseline)
+    cells = {baseline.name: seconds_text(min(baseline.rounds))}
+    for timing in result.timings:
+        if timing is not baseline:
+            low, half, high = map(ratio_text, timing.ratios_to(baseline))
+            cells[timing.name] = f"{seconds_text(min(timing.rounds))}, {half} ({low}–{high})"
+    return result.case, cells
+
+
+MAX_COLUMNS = 4
+"""The most contestants of a single case that stand side by side."""
+
+
+def tables(case: str, rows: Sequence[tuple[str, dict[str, str]]]) -> list[str]:
+    """Returns tables of rows, a table for each list of contestants."""
+    grouped: dict[tuple[str, ...], list[tuple[str, dict[str, str]]]] = {}
+    for row in rows:
+        grouped.setdefault(tuple(row[1]), []).append(row)
+    lines: list[str] = []
+    for contestants, group in grouped.items():
+        shown = [(case, *contestants), *((name, *cells.values()) for name, cells in group)]
+        if len(group) == 1 and len(contestants) > MAX_COLUMNS:
+            shown = [(group[0][0], ""), *group[0][1].items()]
+        rule = ["---", *["--:"] * (len(shown[0]) - 1)]
+        lines += ["", *(f"| {' | '.join(cells)} |" for cells in (shown[0], rule, *shown[1:]))]
+    return lines[1:]
 
 
 def per_device(rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -103,35 +123,47 @@ def totals(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def steps(models: dict[str, Any]) -> list[str]:
-    """Returns a table of training steps: the first call, later ones beside the baseline, the peak of the process."""
-    lines = [
-        "| model | contestant | first call | least | median | ratio to the baseline | peak of the process |",
-        "| --- | --- | --: | --: | --: | --: | --: |",
-    ]
+    """Returns tables of training steps: later calls beside the baseline, then first calls and peaks of the process."""
+    later, first = [], []
     for model, contestants in models.items():
-        timings = {name: Timing(name, tuple(map(median, told["rounds"]))) for name, told in contestants.items()}
-        baseline = next(iter(timings.values()))
+        timings = tuple(Timing(name, tuple(map(median, told["rounds"]))) for name, told in contestants.items())
+        cells = cells_of(Result(model, timings[0].name, timings))[1]
         for name, told in contestants.items():
-            ratio = "baseline"
-            if timings[name] is not baseline:
-                low, half, high = timings[name].ratios_to(baseline)
-                ratio = f"{ratio_text(half)} ({ratio_text(low)}–{ratio_text(high)})"
-            calls = [seconds for round_ in told["rounds"] for seconds in round_]
-            shown = map(seconds_text, (min(told["first"]), min(calls), median(calls)))
-            case = model if timings[name] is baseline else ""
-            peak = "" if told["peak"] is None else format_bytes(told["peak"])
-            lines.append(f"| {case} | {name} | {' | '.join(shown)} | {ratio} | {peak} |")
-    return lines
+            least = seconds_text(min(seconds for round_ in told["rounds"] for seconds in round_))
+            cells[name] = ",".join([least, *cells[name].split(",")[1:]])
+        later.append((model, cells))
+        peaks = {
+            name: "" if told["peak"] is None else f", {format_bytes(told['peak'])}"
+            for name, told in contestants.items()
+        }
+        first.append(
+            (model, {name: seconds_text(min(told["first"])) + peaks[name] for name, told in contestants.items()})
+        )
+    return [*tables("model", later), "", "First calls, and the peak of the process:", "", *tables("model", first)]
 
 
 def clients(found: list[dict[str, Any]]) -> list[str]:
-    """Returns tables of steps of models of other libraries, and of their gradients at budgets."""
-    tables = [(STEPS, list(map(step_row, found))), (CUTS, [row for one in found for row in cut_rows(one)])]
-    lines: list[str] = []
-    for columns, rows in tables:
-        shown = (columns, ["---"] * len(columns), *rows)
-        lines += ["", *(f"| {' | '.join(cells)} |" for cells in shown)]
-    return lines[1:]
+    """Returns tables of steps of models of other libraries, and of the memory of their gradients at budgets."""
+    kept = []
+    for one in found:
+        rows = [dict(zip(CUTS, row, strict=True)) for row in cut_rows(one)]
+        if not rows:
+            continue
+        cells = {"plain": rows[0]["plain"]}
+        for row in rows:
+            is_told = row["estimated"] != "–" and row["of taken"] != "–"
+            cells[row["budget"]] = row["taken"] + (f" ({row['of taken']})" if is_told else "")
+        kept.append((one["model"], cells))
+    steps = [dict(zip(STEPS, row, strict=True)) for row in (STEPS, *map(step_row, found))]
+    told = [[cell for name, cell in row.items() if name != "ratio of least"] for row in steps]
+    shown = [f"| {' | '.join(cells)} |" for cells in (told[0], ["---"] * len(told[0]), *told[1:])]
+    return [
+        *shown,
+        "",
+        "The memory of loss and gradient in one program; in brackets what is estimated, as a part of it:",
+        "",
+        *tables("model", kept),
+    ]
 
 
 def page(folder: pathlib.Path = FOLDER) -> str:

@@ -26,23 +26,18 @@ ROOT = pathlib.Path(__file__).parents[1]
 
 NAVIGATION = {
     "Start": [
-        "docs/getting_started.md", "docs/coming_from_pytorch.md", "docs/coming_from_jax.md",
-        "docs/coming_from_functorch.md", "examples/README.md",
+        "docs/getting_started.md", "docs/coming_from_pytorch.md", "docs/coming_from_jax.md", "examples/README.md",
     ],
     "How to": [
-        "docs/fit_into_memory.md", "docs/faster_cpu_step.md", "docs/train_in_place.md", "docs/save_and_resume.md",
-        "docs/profiling.md", "docs/sizes.md", "docs/explain.md", "docs/many_devices.md", "docs/float8.md",
-        "docs/subclasses.md", "docs/shipping.md", "docs/frozen_models.md", "docs/warm_starts.md", "docs/debugging.md",
-        "docs/faq.md",
+        "docs/fit_into_memory.md", "docs/speed.md", "docs/sizes.md", "docs/debugging.md",
+        "docs/many_devices.md", "docs/subclasses.md", "docs/shipping.md",
     ],
-    "Concepts": [
-        "docs/concepts.md", "docs/python.md", "docs/partitioning.md", "docs/architecture.md", "docs/glossary.md",
-    ],
+    "Concepts": ["docs/python.md", "docs/architecture.md", "docs/glossary.md"],
     "Notebooks": ["notebooks/*"],
     "Reference": [
-        "api/jaxaot.md", "api/*", "docs/errors.md", "docs/coverage.md", "docs/xla_faults.md", "CHANGELOG.md",
+        "api/jaxaot.md", "api/*", "docs/errors.md", "docs/differences.md", "docs/xla_faults.md", "CHANGELOG.md",
     ],
-    "Measured": ["docs/benchmarks.md", "docs/speed.md", "docs/passes.md", "benchmarks/README.md"],
+    "Measured": ["docs/benchmarks.md", "benchmarks/README.md"],
     "More": ["docs/*"],
     "Contribute": ["CONTRIBUTING.md", "SECURITY.md", "tests/README.md", "jaxaot/*"],
 }  # fmt: skip

@@ -28,20 +28,26 @@ def fenced(doc: str) -> str:
 
 
 def render() -> str:
-    """Returns the page: the tree of exceptions, then one section for each class."""
+    """Returns the page: the tree of names, then one section for each class, which says what the name stands for."""
     title, _, tree = inspect.cleandoc(errors.__doc__ or "").partition("\n\n")
     *drawing, remark, examples = tree.split("\n\n")
     parts = [
         "# Errors",
         "<!-- Made from the docstrings of jaxaot/errors/__init__.py by tools/errors_page.py; edit those. -->",
         title,
-        "```\n" + inspect.cleandoc("\n\n".join(drawing)) + "\n```",
+        "```\n" + re.sub(r"(?<=\w) {2,}.*", "", inspect.cleandoc("\n\n".join(drawing))) + "\n```",
         remark,
         examples,
     ]
     for cls in in_order():
-        bases = ", ".join(f"`{base.__name__}`" for base in cls.__bases__)
-        parts.append(f"## {cls.__name__}\n\nSubclasses {bases}.\n\n{fenced(inspect.getdoc(cls) or '')}")
+        builtin = ", ".join(f"`{base.__name__}`" for base in cls.__bases__ if not issubclass(base, errors.JaxaotError))
+        also = (
+            f"Subclasses {builtin} too.\n\n"
+            if builtin not in ("", "`Exception`") and issubclass(cls, errors.JaxaotError)
+            else ""
+        )
+        said = fenced(inspect.getdoc(cls) or "").replace("For example:\n```", "```")
+        parts.append(f"## {cls.__name__}\n\n{also}{said}")
     return "\n\n".join(parts) + "\n"
 
 

@@ -2,8 +2,9 @@
 
 A notebook is run too, where it is named: `python tools/listings.py notebooks/01_tensors_and_views.ipynb`.
 
-What a listing prints stands in a block marked `text` right after it. One that differs in times and sizes alone is left,
-unless `--fresh` is given. Tests run the same listings and notebooks, and compare.
+A listing is a block marked `python`; one that is marked `py` is not run. What a listing prints stands in a block marked
+`text` right after it. One that differs in times and sizes alone is left, unless `--fresh` is given. Tests run the same
+listings and notebooks, and compare.
 """
 
 from __future__ import annotations
@@ -26,9 +27,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 
 PAGES = (
     "README.md", "docs/getting_started.md", "docs/coming_from_pytorch.md", "docs/coming_from_jax.md",
-    "docs/coming_from_functorch.md", "docs/fit_into_memory.md", "docs/faster_cpu_step.md", "docs/train_in_place.md",
-    "docs/save_and_resume.md", "docs/debugging.md", "docs/concepts.md", "docs/faq.md", "docs/float8.md",
-    "docs/subclasses.md",
+    "docs/fit_into_memory.md", "docs/speed.md", "docs/shipping.md", "docs/debugging.md", "docs/subclasses.md",
 )  # fmt: skip
 """The pages whose listings run, one after the other in one namespace, in a folder that is empty at first."""
 

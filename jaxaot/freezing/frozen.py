@@ -57,7 +57,7 @@ def freeze(
 
     A parameter that changes is noticed at the next call, whoever changed it: a write, an optimizer, `load_state_dict`,
     another array in its place. What depends on it is computed anew. No gradients are recorded. See
-    docs/frozen_models.md.
+    docs/shipping.md.
 
     Args:
       fn: A function of tensors or arrays, or a module.

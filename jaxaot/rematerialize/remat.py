@@ -179,7 +179,7 @@ def remat(
     whatever is recomputed. Under `jax.checkpoint` it runs again with what is computed again.
 
     Several such functions in one program, such as the blocks of a model, together hold no more than `jax.checkpoint` of
-    each, by estimate; `policy="min_cut"` has each save its minimum cut. See docs/partitioning.md.
+    each, by estimate; `policy="min_cut"` has each save its minimum cut. See docs/fit_into_memory.md.
 
     `ja.remat(fn).partition(*args)` returns what a gradient with respect to the first argument saves and recomputes, as
     a `Partition` to print; nothing is run by it. `ja.remat(fn).explain(*args)` returns a report of it.

@@ -23,7 +23,7 @@ sys.meta_path.insert(0, Blocked())
 
 def plain_code() -> str:
     """Returns the code of the page that runs without jaxaot."""
-    (found,) = re.findall(r"<!-- plain JAX -->\n```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (found,) = re.findall(r"<!-- plain JAX -->\n```py\n(.*?)```", PAGE.read_text(), re.DOTALL)
     return found
 
 

@@ -346,7 +346,7 @@ def test_a_size_that_is_not_like_the_bucket_is_found_out(name):
     assert words in str(caught.value)
 
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "sizes.md"
+PAGE = pathlib.Path(__file__).parents[2] / "jaxaot" / "buckets" / "README.md"
 
 
 def test_the_page_lists_the_rules_that_there_are():

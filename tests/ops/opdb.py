@@ -2,7 +2,7 @@
 
 `python -m tests.ops.opdb [--samples N] [--measure forward,gradient,inplace,second] [NAME …]` prints the misses of the
 named ops (`linalg.` selects a namespace; none selects all). `--part k/n --results FILE` runs every n-th op and keeps
-what came out; `--table FILE …` writes the table of docs/coverage.md from such files.
+what came out; `--summary FILE …` says how many ops of such files agree, and which do not.
 
 An op is found by its name: `linalg.norm` is `ja.linalg.norm`, `bfloat16` is `ja.Tensor.bfloat16`. Forward compares
 values, shapes and kinds of dtype; gradient those of all float operands for random cotangents; in place the operand
@@ -20,7 +20,6 @@ import json
 import os
 import pathlib
 import sys
-import textwrap
 import traceback
 import types
 import warnings
@@ -518,50 +517,24 @@ def in_scope():
     return [op for op in op_db if why_left_out(op) is None and chosen_dtype(op) is not None]
 
 
-TABLE = pathlib.Path(__file__).parents[2] / "docs" / "coverage.md"
-BEGIN, END = "<!-- operators: begin -->", "<!-- operators: end -->"
-
-
-def write_table(files, limit):
-    """Writes the table of docs/coverage.md from files of results of up to `limit` samples of each op."""
-    which = f"up to {limit} samples of each op, spread over its list" if limit else "all samples"
+def print_summary(files):
+    """Prints how many ops agree on all their samples, which do not and why, and what is left out."""
     results = {}
     for file in files:
         results.update(json.loads(pathlib.Path(file).read_text()))
-    summary, lines = [], []
     for measure in MEASURES:
-        outcomes = [r[measure] for r in results.values() if measure in r]
-        good = sum(n_missed == 0 for _, n_missed in outcomes)
-        summary.append(f"{measure} {good} of {len(outcomes)} ops ({good / len(outcomes):.1%})")
-    for name in sorted(results, key=str.lower):
-        cells = []
-        for measure in MEASURES:
-            n, n_missed = results[name].get(measure, (0, 0))
-            cells.append("" if measure not in results[name] else f"{n - n_missed}/{n}" if n else "none")
-        why = "; ".join(f"{m}: {MISSES[name, m]}" for m in MEASURES if (name, m) in MISSES)
-        lines.append(f"| `{name}` | {' | '.join(cells)} | {why} |")
+        missed = {name: r[measure] for name, r in results.items() if measure in r and r[measure][1]}
+        n_ops = sum(measure in r for r in results.values())
+        print(f"{measure}: {n_ops - len(missed)} of {n_ops} ops agree")
+        for name, (n, n_missed) in sorted(missed.items()):
+            print(f"  {name}: {n_missed} of {n} samples do not; {MISSES.get((name, measure), 'unknown')}")
     left_out = collections.defaultdict(list)
     for op in op_db:
         why = why_left_out(op) or (None if chosen_dtype(op) is not None else "no samples on CPU")
         if why:
             left_out[why].append(full_name(op))
-    text = TABLE.read_text()
-    before, after = text[: text.index(BEGIN)], text[text.index(END) :]
-    parts = [
-        BEGIN,
-        f"Agreement on {which}: {', '.join(summary)}.",
-        "Left out:",
-        "\n".join(_listed(why, names) for why, names in left_out.items()),
-        "\n".join(["| op | forward | gradient | in place | why not |", "| --- | --- | --- | --- | --- |", *lines]),
-        after,
-    ]
-    TABLE.write_text(before + "\n\n".join(parts))
-
-
-def _listed(why, names):
-    """Returns an item of a list, a line for every few names."""
-    text = f"- {why}: {', '.join(f'`{name}`' for name in names)}"
-    return textwrap.fill(text, 118, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    for why, names in left_out.items():
+        print(f"left out, {why}: {', '.join(names)}")
 
 
 def main(argv):
@@ -571,10 +544,10 @@ def main(argv):
     parser.add_argument("--measure", default=",".join(MEASURES))
     parser.add_argument("--part", default="0/1", help="k/n: every n-th op from the k-th on")
     parser.add_argument("--results", help="file for what came out")
-    parser.add_argument("--table", action="store_true", help="write the table from the files named")
+    parser.add_argument("--summary", action="store_true", help="sum up the files named")
     options = parser.parse_args(argv)
-    if options.table:
-        write_table(options.names, options.samples)
+    if options.summary:
+        print_summary(options.names)
         return
     part, parts = (int(p) for p in options.part.split("/"))
     totals, results = collections.Counter(), {}

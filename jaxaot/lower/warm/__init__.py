@@ -1,1 +1,1 @@
-"""Graphs that a process before this one tuned, kept in a directory: see docs/warm_starts.md."""
+"""Graphs that a process before this one tuned, kept in a directory: see docs/shipping.md."""
