@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -100,29 +100,6 @@ def traced_like(eqn: Eqn, scope: str, n_dropped_scopes: int) -> Iterator[None]:
         name_stack = source_info_util.current_name_stack() + stack
         with source_info_util.user_context(eqn.source_info.traceback, name_stack=name_stack), eqn.ctx.manager:
             yield
-
-
-def put_at(eqn: Eqn, place: int, tag: str, before: Eqn, after: Eqn, n_own: Callable[[Eqn], int]) -> Eqn:
-    """Returns an equation that was traced like `before` as if it had been traced like `after`.
-
-    Args:
-      eqn: The equation. Two of its scopes are its tag: that at `place`, and the one below.
-      place: The position in its name stack.
-      tag: The one scope that they become.
-      before: An equation.
-      after: The other one.
-      n_own: Takes these to how many of their scopes `traced_like` left out.
-    """
-    source = eqn.source_info
-    entries = source.name_stack.stack
-    was, becomes = (_lasting(e.source_info.name_stack.stack[n_own(e) :]) for e in (before, after))
-    rest = entries[place + 2 :]
-    if rest[: len(was)] == was:
-        rest = becomes + rest[len(was) :]
-    named = type(source.name_stack)((*entries[:place], type(entries[place])(tag), *rest))
-    same_place = source.traceback is before.source_info.traceback or source.traceback == before.source_info.traceback
-    traceback = after.source_info.traceback if same_place else source.traceback
-    return eqn.replace(source_info=source.replace(name_stack=named, traceback=traceback))
 
 
 def _lasting(entries: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -21,10 +21,9 @@ from jaxaot._scopes import traced_like
 from jaxaot._typing import ArrayLike, Atom, ClosedJaxpr, Eqn
 from jaxaot._util import collector
 from jaxaot.errors import NotDifferentiableError
-from jaxaot.ir.block import Block, BlockFunction, block_function, shift_tag, unshifted
 from jaxaot.ir.reach import reached_inputs
 from jaxaot.ir.regions import open_regions
-from jaxaot.ir.rewrite import inline, rebuild
+from jaxaot.ir.rewrite import inline
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal, Refill
 from jaxaot.ir.walk import Makers, equation_key, forward_tag, is_rewritable, n_own_scopes, short_aval, sub_jaxprs
 from jaxaot.plan.stages import JointGraph
@@ -39,7 +38,6 @@ def build_joint(
     output_names: Sequence[str] | None = None,
     refill_names: Sequence[str] = (),
     absent: Collection[int] = (),
-    block: Block | None = None,
 ) -> JointGraph:
     """Returns the joint graph of a pure function.
 
@@ -54,7 +52,6 @@ def build_joint(
       output_names: What the user calls each output.
       refill_names: What the user calls the tensors whose contents are the last outputs of `jaxpr`, see `Refill`.
       absent: The positions of inputs without values; a gradient of any other one is placed as that.
-      block: Equations of `jaxpr` that repeat, which are then differentiated once; a graph without calls.
 
     Raises:
       NotDifferentiableError: If one of these inputs or outputs is not a float, or if JAX has no derivative for an
@@ -70,7 +67,7 @@ def build_joint(
     primals = [aval.strip_weak_type() for aval in flat.in_avals]
     cotangents = [flat.out_avals[i].strip_weak_type() for i in outputs]
     tags = [forward_tag(i, region) for i, region in enumerate(opened.places)]
-    joint_fn = _joint_function(flat, tags, inputs, outputs, frozenset(absent), block)
+    joint_fn = _joint_function(flat, tags, inputs, outputs, frozenset(absent))
     try:
         joint = inline(jax.make_jaxpr(joint_fn)(primals, cotangents))
     except ValueError as error:
@@ -78,10 +75,6 @@ def build_joint(
         if refusal is None:
             raise
         raise refusal from error
-    if block is not None:
-        firsts = {tags[i]: i for i in range(block.start, block.start + block.length)}
-        eqns = [unshifted(eqn, flat.jaxpr, tags, firsts) for eqn in joint.jaxpr.eqns]
-        joint = rebuild(joint, eqns, joint.jaxpr.outvars)
     return JointGraph(
         joint,
         (*(Primal(i, name) for i, name in enumerate(in_names)), *(Cotangent(i) for i in outputs)),
@@ -117,7 +110,6 @@ def _joint_function(
     inputs: tuple[int, ...],
     outputs: tuple[int, ...],
     absent: frozenset[int],
-    block: Block | None,
 ) -> Callable[..., Any]:
     """Returns the function from lists of primals and cotangents to a list of outputs and gradients."""
     given = set(outputs)
@@ -128,7 +120,7 @@ def _joint_function(
             args = list(primals)
             for i, value in zip(inputs, values, strict=True):
                 args[i] = value
-            results = [_strong(x) for x in _evaluate(flat, tags, args, block)]
+            results = [_strong(x) for x in _evaluate(flat, tags, args)]
             return [results[i] for i in outputs], [results[i] for i in others]
 
         chosen, pull_back, rest = jax.vjp(differentiated, *(primals[i] for i in inputs), has_aux=True)
@@ -142,49 +134,23 @@ def _joint_function(
     return joint_fn
 
 
-def _evaluate(closed: ClosedJaxpr, tags: Sequence[str], args: Sequence[Any], block: Block | None) -> list[Any]:
+def _evaluate(closed: ClosedJaxpr, tags: Sequence[str], args: Sequence[Any]) -> list[Any]:
     """Returns the results of a graph, computing each equation under its tag."""
     jaxpr = closed.jaxpr
     values: dict[Any, Any] = dict(zip(jaxpr.constvars, closed.consts, strict=True))
     values |= zip(jaxpr.invars, args, strict=True)
-    function = None if block is None else block_function(jaxpr, block)
-    repeated, eqns = _Repeated(), jaxpr.eqns
-    if block is None or function is None:
-        _run(eqns, tags, values, repeated)
-    else:
-        begin, end = block.start, block.start + block.n * block.length
-        _run(eqns[:begin], tags[:begin], values, repeated)
-        called = jax.jit(partial(_run_block, function, tags[begin : begin + block.length]))
-        for i in range(block.n):
-            with jax.named_scope(shift_tag(i * block.length)):
-                results = called(*(values[var] for var in function.operands[i]))
-            values.update(zip(function.results[i], results, strict=True))
-        _run(eqns[end:], tags[end:], values, repeated)
-    return [_read(values, atom) for atom in jaxpr.outvars]
-
-
-def _run_block(function: BlockFunction, tags: Sequence[str], *operands: Any) -> list[Any]:
-    """Returns what an iteration of a block computes, whose equations are those of the first one."""
-    values = dict(zip(function.operands[0], operands, strict=True))
-    _run(function.eqns, tags, values, None)
-    return [values[var] for var in function.results[0]]
-
-
-def _read(values: dict[Any, Any], atom: Atom) -> Any:
-    return atom.val if isinstance(atom, Literal) else values[atom]
-
-
-def _run(eqns: Sequence[Eqn], tags: Sequence[str], values: dict[Any, Any], repeated: _Repeated | None) -> None:
-    """Adds the results of equations to `values`, computing each under its tag."""
-    for tag, eqn in zip(tags, eqns, strict=True):
+    read = lambda atom: atom.val if isinstance(atom, Literal) else values[atom]
+    repeated = _Repeated()
+    for tag, eqn in zip(tags, jaxpr.eqns, strict=True):
         params = bind_params(eqn)
-        operands = [_read(values, atom) for atom in eqn.invars]
+        operands = [read(atom) for atom in eqn.invars]
         if eqn.primitive.name in ("custom_jvp_call", "custom_vjp_call"):  # rules of users, who index by symbols
             operands = [x if isinstance(x, jax.Array) or not np.ndim(x) else jnp.asarray(x) for x in operands]
-        bind = partial(eqn.primitive.bind, **params) if repeated is None else repeated.get(eqn, params)
+        bind = repeated.get(eqn, params)
         with traced_like(eqn, tag, n_own_scopes(eqn)):
             results = bind(*operands)
         values.update(zip(eqn.outvars, results if eqn.primitive.multiple_results else [results], strict=True))
+    return [read(atom) for atom in jaxpr.outvars]
 
 
 class _Repeated:

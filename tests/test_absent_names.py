@@ -17,6 +17,7 @@ PLACES = {
     "jaxaot.nn.utils": lambda: ja.nn.utils,
     "jaxaot.optim": lambda: ja.optim,
     "jaxaot.compiler": lambda: ja.compiler,
+    "jaxaot.aot": lambda: ja.aot,
     "jaxaot.distributed": lambda: ja.distributed,
     "Tensor": lambda: ja.ones(2),
 }

@@ -53,7 +53,7 @@ trace compile functionalize config JaxaotError
 checkpoint memory_budget must_save must_recompute checkpoint_name
 policies.from_jax policies.save_only_these_names policies.save_any_names_but_these
 policies.save_anything_except_these_names policies.min_cut policies.save_all policies.Choice policies.register_policy
-aot.aot_function aot.aot_module aot.aot_export_module aot.aot_export_joint_simple aot.nop aot.print_compile
+aot.aot_function aot.aot_module aot.aot_export_module aot.aot_export_joint_simple
 aot.default_partition aot.min_cut_rematerialization_partition aot.memory_efficient_fusion aot.clear_compile_cache
 aot.GraphSignature aot.BackwardSignature aot.ExportedGraph aot.AotModule
 """

@@ -1,11 +1,12 @@
 """The entry points of functorch.compile, on the stages of jaxaot."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+from jaxaot._absent import missing_name as _missing_name
 from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.aot.compilers import make_boxed_compiler as make_boxed_compiler
 from jaxaot.aot.compilers import make_boxed_func as make_boxed_func
-from jaxaot.aot.compilers import nop as nop
-from jaxaot.aot.compilers import print_compile as print_compile
-from jaxaot.aot.drawing import draw_graph as draw_graph
 from jaxaot.aot.export import ExportedGraph as ExportedGraph
 from jaxaot.aot.export import aot_export_joint_simple as aot_export_joint_simple
 from jaxaot.aot.export import aot_export_module as aot_export_module
@@ -20,3 +21,8 @@ from jaxaot.aot.signature import BackwardSignature as BackwardSignature
 from jaxaot.aot.signature import GraphSignature as GraphSignature
 
 _show_only_public(globals())
+
+if not _TYPE_CHECKING:  # else any name would do for a type checker
+
+    def __getattr__(name: str) -> _Any:
+        raise _missing_name("jaxaot.aot", name, globals()["__all__"])

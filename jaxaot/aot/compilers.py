@@ -18,22 +18,10 @@ import numpy as np
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.errors import CompilerResultError
-from jaxaot.ir.text import to_text
 from jaxaot.ir.walk import short_aval
 from jaxaot.lower.backends import Backend, get_backend
 
 Compiler = Callable[[Any, Sequence[jax.ShapeDtypeStruct]], Any]
-
-
-def nop(jaxpr: ClosedJaxpr, example_avals: Sequence[Any] = ()) -> Callable[..., list[Any]]:
-    """Returns a function that runs a graph one equation after the other: a compiler that compiles nothing."""
-    return jaxpr_as_fun(jaxpr)
-
-
-def print_compile(jaxpr: ClosedJaxpr, example_avals: Sequence[Any] = ()) -> Callable[..., list[Any]]:
-    """Prints a graph, and returns what `nop` returns for it."""
-    print(to_text(jaxpr))
-    return nop(jaxpr)
 
 
 def make_boxed_func(fn: Callable[..., Sequence[Any]]) -> Callable[[list[Any]], Sequence[Any]]:

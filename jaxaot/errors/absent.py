@@ -150,6 +150,11 @@ HINTS = {
         "list_backends": "The backends of `ja.compile` are 'xla' and 'interpret'.",
         "cudagraph_mark_step_begin": "There are no CUDA graphs to mark: XLA runs a program as a whole.",
     },
+    "jaxaot.aot": {
+        "nop": 'Write `"interpret"` for the compiler, which runs one equation at a time.',
+        "print_compile": "Write a compiler: `lambda jaxpr, avals: print(jaxpr) or jaxpr`.",
+        "draw_graph": "Write `print(ja.trace(fn, *args))`, or `str` of any stage.",
+    },
     "jaxaot.distributed": {
         "init_process_group": _SETUP,
         "destroy_process_group": "Nothing has to be ended.",

@@ -224,8 +224,8 @@ class PartitionResultError(CompilerError, ValueError):
 
         x, step = ja.ones(3, requires_grad=True), lambda x: x.sin().exp().sum()
         swapped = lambda joint: ja.aot.default_partition(joint)[::-1]
-        ja.aot.aot_function(step, ja.aot.nop, partition_fn=swapped)(x)    # PartitionResultError
-        ja.aot.aot_function(step, ja.aot.nop, partition_fn=ja.aot.default_partition)(x)
+        ja.aot.aot_function(step, "interpret", partition_fn=swapped)(x)    # PartitionResultError
+        ja.aot.aot_function(step, "interpret", partition_fn=ja.aot.default_partition)(x)
     """
 
 
@@ -235,9 +235,9 @@ class DecompositionError(CompilerError, TypeError):
     For example:
 
         first = {"sin": lambda x, **_: x[:1]}
-        ja.aot.aot_function(lambda x: x.sin(), ja.aot.nop, decompositions=first)(ja.ones(3))    # DecompositionError
+        ja.aot.aot_function(lambda x: x.sin(), "interpret", decompositions=first)(ja.ones(3))    # DecompositionError
         shifted = {"sin": lambda x, **_: jnp.cos(x - jnp.pi / 2)}
-        ja.aot.aot_function(lambda x: x.sin(), ja.aot.nop, decompositions=shifted)(ja.ones(3))
+        ja.aot.aot_function(lambda x: x.sin(), "interpret", decompositions=shifted)(ja.ones(3))
     """
 
 
@@ -246,8 +246,8 @@ class OptionError(CompilerError, ValueError):
 
     For example:
 
-        ja.aot.aot_function(lambda x: x * 2, ja.aot.nop, dynamic=True)    # OptionError
-        ja.aot.aot_function(lambda x: x * 2, ja.aot.nop)
+        ja.aot.aot_function(lambda x: x * 2, "interpret", dynamic=True)    # OptionError
+        ja.aot.aot_function(lambda x: x * 2, "interpret")
     """
 
 

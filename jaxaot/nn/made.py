@@ -12,28 +12,28 @@ from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn.parameter import Parameter
 
 
-def blank(size: Sequence[int], device: Any, dtype: DTypeLike | None) -> Any:
+def blank(size: Sequence[int], device: object, dtype: DTypeLike | None) -> Any:
     """Returns a parameter that is to be filled."""
     return Parameter(empty(size, device, dtype))
 
 
-def empty(size: Sequence[int], device: Any, dtype: DTypeLike | None) -> Tensor:
+def empty(size: Sequence[int], device: object, dtype: DTypeLike | None) -> Tensor:
     """Returns a tensor that is to be filled."""
     made = FUNCTIONS[""]["empty"](tuple(size), dtype=dtype)
     return made if device is None else made.to(device=device)
 
 
-def ones(size: Sequence[int], device: Any, dtype: DTypeLike | None) -> Tensor:
+def ones(size: Sequence[int], device: object, dtype: DTypeLike | None) -> Tensor:
     """Returns a tensor of ones."""
     return empty(size, device, dtype).fill_(1)
 
 
-def zeros(size: Sequence[int], device: Any, dtype: DTypeLike | None) -> Tensor:
+def zeros(size: Sequence[int], device: object, dtype: DTypeLike | None) -> Tensor:
     """Returns a tensor of zeros."""
     return empty(size, device, dtype).fill_(0)
 
 
-def zero_count(device: Any) -> Tensor:
+def zero_count(device: object) -> Tensor:
     """Returns a whole number of 64 bits where JAX has them, which is 0."""
     made = FUNCTIONS[""]["zeros"]((), dtype=int)
     return made if device is None else made.to(device=device)

@@ -33,6 +33,11 @@ class Group(dict[str, Any]):
     moving_numbers = frozenset({"lr", "momentum"})
 
 
+def declared(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the options of a rule, of the names in its `__init__`: its signature declares them."""
+    return {name: value for name, value in given.items() if name not in ("self", "params", "__class__")}
+
+
 def check_defaults(defaults: Mapping[str, Any]) -> None:
     """Raises if an option has no meaning."""
     if defaults.get("differentiable"):

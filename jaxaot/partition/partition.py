@@ -113,8 +113,6 @@ class Cutter:
       for_target: The device that memory and times are estimated for; by default the one in use.
       saves_bottlenecks: Whether what is alive at the bottlenecks of the forward is saved at every budget, see
         `bottlenecks.py`.
-      n_times: Takes an equation to how many of a larger graph it stands for. The cut without a budget is then that of
-        the larger graph, if `has_corners`.
     """
 
     joint: JointGraph
@@ -124,7 +122,6 @@ class Cutter:
     recompute_collectives: bool = False
     for_target: Target | None = None
     saves_bottlenecks: bool = False
-    n_times: Callable[[Eqn], int] = lambda eqn: 1
 
     def __post_init__(self) -> None:
         check_names(self.joint, get_policy(self.policy))
@@ -162,15 +159,9 @@ class Cutter:
     @cached_property
     def save_all(self) -> tuple[int, int]:
         """What `save_all` keeps beyond primals: all of it, and what of it is no output, in bytes."""
-        return sum(size for _, size in self.saved_by_save_all), self._by_save_all[1].weight
-
-    @cached_property
-    def saved_by_save_all(self) -> list[tuple[Eqn, int]]:
-        """What `save_all` keeps beyond primals, in bytes, each with the equation that makes it."""
         variant, solution = self._by_save_all
-        makers = {var: eqn for eqn in variant.graph.eqns for var in eqn.outvars}
         kept = [var for var in variant.formulation.saved(solution) if var not in variant.graph.refills]
-        return [(makers[var], aval_bytes(var.aval)) for var in kept]
+        return sum(aval_bytes(var.aval) for var in kept), solution.weight
 
     @cached_property
     def _by_save_all(self) -> tuple[Variant, Solution]:
@@ -200,17 +191,11 @@ class Cutter:
         Each byte has one price then. What is decided of a value depends on what is around it, and layers that are alike
         are treated alike. Small problems are integer programs.
         """
-        return sum(map(self._times_of(self.unlimited), self.unlimited.formulation.problem.producer)) > MAX_EXACT
-
-    def _times_of(self, variant: Variant) -> Callable[[int], int]:
-        """Returns what takes a step of a variant to how many of a larger graph it stands for."""
-        positions, eqns = variant.formulation.positions, variant.graph.eqns
-        return lambda step: self.n_times(eqns[positions[step]]) if positions[step] >= 0 else 1
+        return len(self.unlimited.formulation.problem.producer) > MAX_EXACT
 
     def _weight(self, variant: Variant, solution: Solution) -> int:
-        """Returns the bytes that a solution saves in the larger graph."""
-        problem, times = variant.formulation.problem, self._times_of(variant)
-        return sum(problem.weights[value] * times(problem.producer[value]) for value in solution.saved)
+        """Returns the bytes that a solution saves."""
+        return sum(variant.formulation.problem.weights[value] for value in solution.saved)
 
     @cached_property
     def budgets(self) -> Variants:

@@ -17,17 +17,15 @@ from jaxaot import _trees as pytree
 from jaxaot import settings as config
 from jaxaot._jax import has_side_effects
 from jaxaot._placement import are_several, placement_of
-from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
+from jaxaot._typing import ClosedJaxpr, Jaxpr
 from jaxaot._util import KeptWith, collector
 from jaxaot.api import trace
 from jaxaot.errors import ConcretizationError, NotDifferentiableError, UsageError
 from jaxaot.facade.marks.bad_arguments import require_arguments
-from jaxaot.flow import array_arguments, parameters_of, with_hooks
-from jaxaot.ir.regions import open_regions
+from jaxaot.flow import parameters_of, with_hooks
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.roofline import Target, assuming, eqn_picoseconds, find_target, target_now
 from jaxaot.ir.walk import aval_bytes, short_aval, variables
-from jaxaot.joint import build_joint
 from jaxaot.lower.costs import cut_options
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.footprint import Footprint, Size, footprint_on
@@ -41,20 +39,7 @@ from jaxaot.plan.timeline import Moment, Timeline
 from jaxaot.profiling.arguments import call_key, check_shapes, require_function
 from jaxaot.profiling.modules import as_function, naming
 from jaxaot.profiling.record import Living, Profile
-from jaxaot.profiling.repeats import shorten
 from jaxaot.profiling.rows import Row, Weights, first_reads, graph_rows, is_of_library, line_of, partition_weights
-from jaxaot.profiling.unfold import (
-    Alike,
-    Whole,
-    find_alike,
-    held_by_each,
-    is_late,
-    leaves_gradients_alone,
-    n_alive,
-    unfold_memory,
-    unfold_rows,
-)
-from jaxaot.tape.modes import state
 
 MAX_PROFILES = 32
 """How many profiles are kept for each function; the least recently used one is dropped."""
@@ -226,9 +211,6 @@ def make_profile(name: str, traced: Traced, asked: Asked) -> Profile:
 def _made(name: str, traced: Traced, asked: Asked) -> Profile:
     if not asked.backward:
         return _of_forward(name, traced, asked)
-    found = _repeating(traced, asked)
-    if found is not None:
-        return _of_repeats(name, found, traced, asked)
     return _of_whole(name, differentiated(traced, asked), asked)
 
 
@@ -253,7 +235,7 @@ def _of_whole(name: str, joint: JointGraph, asked: Asked) -> Profile:
         asked.target,
         tuple(itertools.chain.from_iterable(_rows(parts, asked))),
         timeline,
-        _living(parts, peak_place(timeline), parameters, at=timeline.peak),
+        _living(parts, peak_place(timeline), parameters, timeline.peak),
         _bytes_of(parts.forward, parameters),
         parts.plan.save_all_bytes,
         asked.memory_budget,
@@ -265,85 +247,6 @@ def _rows(parts: Partition, asked: Asked) -> list[list[Row]]:
     weights = partition_weights(parts, parts.joint.differentiable_inputs)
     rows = graph_rows(parts.forward.jaxpr, "forward", asked.target, weights)
     return rows + graph_rows(parts.backward.jaxpr, "backward", asked.target, weights)
-
-
-# -- functions that repeat a block -------------------------------------------------------------------------------------
-
-
-def _may_shorten(traced: Traced, asked: Asked) -> bool:
-    """Returns whether what is saved of a block depends on the block alone: within a budget it does not."""
-    settings = config.get()
-    is_named = isinstance(settings.policy if asked.policy is None else asked.policy, str)
-    budget = settings.memory_budget if asked.memory_budget is None else asked.memory_budget
-    return is_named and budget is None and state.saved_hooks is None and not traced.call.tensors
-
-
-class _Repeating(NamedTuple):
-    """A function that repeats a block, cut for fewer repetitions."""
-
-    alike: Alike
-    cutter: Cutter
-    parts: Partition
-    rows: list[list[Row]]
-    held: list[tuple[str, Any]]
-    inputs: tuple[int, ...]
-
-    def memory(self, size: Size | None = None) -> Whole:
-        """Returns the memory of the whole; `size` as of `memory_timeline`."""
-        timeline = self.parts.timeline if size is None else memory_timeline(self.parts, size)
-        held = size or footprint_of(self.parts).held
-        return unfold_memory(self.alike, timeline, sum(held(var.aval) for _, var in self.held))
-
-
-def _repeating(traced: Traced, asked: Asked) -> _Repeating | None:
-    """Returns a function that repeats a block, cut for fewer repetitions; None if it repeats none that is alike."""
-    if not _may_shorten(traced, asked):
-        return None
-    opened = open_regions(traced.jaxpr)
-    short = None if opened.regions or opened.names else shorten(opened.jaxpr)
-    if short is None:
-        return None
-    try:
-        inputs, outputs = array_arguments(traced, asked.argnums)
-    except NotDifferentiableError:
-        return None
-    place = {i: k for k, i in enumerate(short.inputs)}
-    settings = config.get()
-    joint = build_joint(short.graph, [place[i] for i in inputs if i in place], outputs, block=short.block)
-    joint = run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
-    cutter, parts = cutting(joint, asked, lambda eqn: 1 + short.n_dropped if is_late(short, eqn) else 1)
-    if not cutter.has_corners:  # the whole may be cut otherwise
-        return None
-    rows = _rows(parts, asked)
-    alike = find_alike(short, parts, rows, parts.timeline)
-    held = held_by_each(short, parts)
-    if alike is None or not leaves_gradients_alone(alike, parts.timeline, held, footprint_of(parts).held):
-        return None
-    return _Repeating(alike, cutter, parts, rows, held, tuple(inputs))
-
-
-def _of_repeats(name: str, found: _Repeating, traced: Traced, asked: Asked) -> Profile:
-    short, parts = found.alike.short, found.parts
-    whole = found.memory()
-    kept_by_each = sum(size for eqn, size in found.cutter.saved_by_save_all if is_late(short, eqn))
-    return Profile(
-        name,
-        asked.target,
-        tuple(unfold_rows(found.alike, parts, found.rows)),
-        whole.timeline,
-        _living(
-            parts,
-            whole.peak,
-            parts.joint.differentiable_inputs,
-            lambda eqn: n_alive(short, whole, eqn),
-            [(role, None, var, short.n_dropped) for role, var in found.held],
-            whole.timeline.peak,
-        ),
-        _bytes_of(short.whole, found.inputs),
-        parts.plan.save_all_bytes + short.n_dropped * kept_by_each,
-        asked.memory_budget,
-        lambda: cut(differentiated(traced, asked), asked),
-    )
 
 
 # -- memory alone ------------------------------------------------------------------------------------------------------
@@ -378,9 +281,6 @@ def estimate(traced: Traced, asked: Asked) -> Estimate:
     if not asked.backward:
         graph = _forward_graph(traced)
         return Estimate(lambda size: forward_timeline(graph, size))
-    found = _repeating(traced, asked)
-    if found is not None:
-        return Estimate(lambda size: found.memory(size).timeline)
     parts = cut(differentiated(traced, asked), asked)
     return Estimate(lambda size: memory_timeline(parts, size))
 
@@ -392,19 +292,13 @@ def _forward_graph(traced: Traced) -> ClosedJaxpr:
 
 def cut(joint: JointGraph, asked: Asked) -> Partition:
     """Returns the partition that would be used on the target."""
-    return cutting(joint, asked)[1]
-
-
-def cutting(joint: JointGraph, asked: Asked, n_times: Callable[[Eqn], int] = lambda eqn: 1) -> tuple[Cutter, Partition]:
-    """Returns what cuts a joint graph, and the partition that would be used on the target; `n_times` as of `Cutter`."""
     settings = config.get()
     options = {**cut_options(settings), "for_target": asked.target}
     if settings.costs == "roofline":
         options["cost"] = functools.partial(eqn_picoseconds, target=asked.target)
     policy = settings.policy if asked.policy is None else asked.policy
     budget = settings.memory_budget if asked.memory_budget is None else asked.memory_budget
-    cutter = Cutter(joint, policy, **options, n_times=n_times)
-    return cutter, with_hooks(cutter.cut(budget))
+    return with_hooks(Cutter(joint, policy, **options).cut(budget))
 
 
 def _of_forward(name: str, traced: Traced, asked: Asked) -> Profile:
@@ -430,32 +324,23 @@ def _bytes_of(graph: ClosedJaxpr, inputs: Sequence[int]) -> int:
 # -- what lives at the peak --------------------------------------------------------------------------------------------
 
 
-def _living(
-    parts: Partition,
-    place: int | None,
-    parameters: Sequence[int],
-    n_alive: Callable[[Any], int] = lambda eqn: 1,
-    more: Sequence[tuple[str, Any, Any, int]] = (),
-    at: Moment | None = None,
-) -> tuple[Living, ...]:
+def _living(parts: Partition, place: int | None, parameters: Sequence[int], peak: Moment | None) -> tuple[Living, ...]:
     """Returns what takes memory at a moment.
 
     Args:
       parts: The partition.
       place: Which moment of its timeline.
       parameters: Which inputs of the forward are parameters.
-      n_alive: Takes the equation that makes a value to how many there are of it.
-      more: What is held besides, as `together` takes it.
-      at: That moment of the whole.
+      peak: That moment.
     """
     forward, backward = parts.forward.jaxpr, parts.backward.jaxpr
-    held = [*_held(forward, parameters, parts.joint.n_outputs), *more]
+    held = _held(forward, parameters, parts.joint.n_outputs)
     gradients = dict.fromkeys(variables(backward.outvars))
     held += [("gradients", None, var, 1) for var in gradients if var not in set(backward.invars)]
     found = [] if place is None else living_at(parts, place)
     kept = {*backward.invars, *variables(forward.outvars[parts.joint.n_outputs :])}
-    values = (("saved" if var in kept else "temporary", eqn, var, n_alive(eqn)) for var, eqn in found)
-    return _with_rest(together([*held, *values], footprint_of(parts)), at)
+    values = (("saved" if var in kept else "temporary", eqn, var, 1) for var, eqn in found)
+    return _with_rest(together([*held, *values], footprint_of(parts)), peak)
 
 
 def _living_forward(graph: ClosedJaxpr, timeline: Timeline, parameters: Sequence[int]) -> tuple[Living, ...]:

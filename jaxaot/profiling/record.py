@@ -116,7 +116,7 @@ class Profile:
 
     @functools.cached_property
     def partition(self) -> Partition | None:
-        """The forward and the backward; None without a backward. Of a function that repeats a block it is made now."""
+        """The forward and the backward; None without a backward."""
         return None if self.make_partition is None else self.make_partition()
 
     @property

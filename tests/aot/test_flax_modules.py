@@ -57,7 +57,7 @@ def descend(module, gradients):
 # -- nnx ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compiler", some(["xla", ja.aot.nop], 1))
+@pytest.mark.parametrize("compiler", some(["xla", "interpret"], 1))
 def test_an_nnx_module_trains_as_with_nnx(compiler):
     ours, theirs = Nnx(nnx.Rngs(0)), Nnx(nnx.Rngs(0))
     module = ja.aot.aot_module(ours, compiler)

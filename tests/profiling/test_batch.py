@@ -4,11 +4,10 @@ import random
 
 import jax.numpy as jnp
 import pytest
-from flax import nnx
 
 import jaxaot as ja
 from jaxaot.errors import ArgumentError, BudgetError, TensorTypeError
-from tests.profiling.models import Stack, mlp, stack, typed
+from tests.profiling.models import mlp, stack, typed
 from tests.seeds import seeds, some
 
 
@@ -34,14 +33,6 @@ def test_forward_alone_and_modules():
     loss = lambda model, x: (model(x) ** 2).mean()
     n = ja.largest_batch(loss, model, typed(1, 16), memory="1MiB")
     require_largest(n, lambda b: ja.profile(loss, model, typed(b, 16)).fits("1MiB"))
-
-
-@pytest.mark.slow
-def test_a_function_that_repeats_a_block():
-    model = nnx.eval_shape(lambda: Stack(24, 64, nnx.Rngs(0)))
-    loss = lambda model, x: (model(x) ** 2).mean()
-    n = ja.largest_batch(loss, model, typed(8, 64), memory="1GiB", target="v5e")
-    require_largest(n, lambda b: ja.profile(loss, model, typed(b, 64), target="v5e").fits("1GiB"))
 
 
 def test_named_dims():

@@ -94,9 +94,9 @@ def _arguments(spec: OpSpec) -> tuple[str, str, str]:
     return f"({dynamic})", f"({static})", generator
 
 
-def fingerprint(source: str) -> str:
+def fingerprint(name: str, source: str) -> str:
     """Returns what a function of the op table goes by in `_forms.py`, which tools/forms.py writes."""
-    return hashlib.sha256(source.encode()).hexdigest()[:24]
+    return "_" + hashlib.sha256(source.replace(f"def {name}(", "def (", 1).encode()).hexdigest()[:24]
 
 
 def compiled(name: str, source: str, scope: dict[str, Any]) -> Any:
@@ -109,11 +109,12 @@ def compiled(name: str, source: str, scope: dict[str, Any]) -> Any:
     """
     from jaxaot.facade.members._forms import FORMS  # a process of arrays alone needs none
 
-    found: Any = FORMS.get(fingerprint(source))
+    found: Any = FORMS.get(fingerprint(name, source))
     if found is None:  # a file name inside the package, so that user lines are looked for above it
         exec(compile(source, os.path.join(os.path.dirname(__file__), f"<op {name}>"), "exec"), scope)
         return scope[name]
-    fn = types.FunctionType(found.__code__, scope, name, found.__defaults__)
+    code = found.__code__.replace(co_name=name, co_qualname=name)  # one of its own: Python's caches lie in it
+    fn = types.FunctionType(code, scope, name, found.__defaults__)
     fn.__kwdefaults__ = found.__kwdefaults__
     return fn
 

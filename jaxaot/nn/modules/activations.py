@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
@@ -290,7 +288,7 @@ class PReLU(Module):
     """The leaky ReLU whose slope is trained, one or one for each channel."""
 
     def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: DTypeLike | None = None
+        self, num_parameters: int = 1, init: float = 0.25, device: object = None, dtype: DTypeLike | None = None
     ) -> None:
         super().__init__()
         self.num_parameters = num_parameters

@@ -34,7 +34,7 @@ class _Convolution(Module):
         groups: int,
         bias: bool,
         padding_mode: str,
-        device: Any,
+        device: object,
         dtype: DTypeLike | None,
     ) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ class _Forward(_Convolution):
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(
@@ -183,7 +183,7 @@ class _Transposed(_Convolution):
         bias: bool = True,
         dilation: Sizes = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         check(padding_mode == "zeros", f'Only "zeros" padding mode is supported for {type(self).__name__}')

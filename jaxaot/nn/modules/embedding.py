@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.memory.tensor import Tensor
@@ -26,7 +26,7 @@ class _Table(Module):
         sparse: bool,
         weight: Tensor | None,
         is_frozen: bool,
-        device: Any,
+        device: object,
         dtype: DTypeLike | None,
     ) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class Embedding(_Table):
         sparse: bool = False,
         _weight: Tensor | None = None,
         _freeze: bool = False,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(
@@ -145,7 +145,7 @@ class EmbeddingBag(_Table):
         _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(

@@ -37,7 +37,7 @@ class Linear(Module):
         in_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class Bilinear(Module):
         in2_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()

@@ -288,7 +288,7 @@ class Module:
         """
         return self._apply(target_of(args, kwargs))
 
-    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+    def to_empty(self, *, device: object, recurse: bool = True) -> Self:
         """Moves parameters and buffers in place to memory whose values do not matter yet; returns the module.
 
         model = ja.nn.Linear(3, 4, device="meta").to_empty(device="cpu")

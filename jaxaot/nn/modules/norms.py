@@ -37,7 +37,7 @@ class _NormOfStatistics(Module):
         momentum: float | None,
         affine: bool,
         track_running_stats: bool,
-        device: Any,
+        device: object,
         dtype: DTypeLike | None,
         bias: bool,
     ) -> None:
@@ -95,7 +95,7 @@ class _BatchNorm(_NormOfStatistics):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
         *,
         bias: bool = True,
@@ -150,7 +150,7 @@ class _InstanceNorm(_NormOfStatistics):
         momentum: float | None = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
         *,
         bias: bool = True,
@@ -210,7 +210,7 @@ class LayerNorm(Module):
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
@@ -249,7 +249,7 @@ class RMSNorm(Module):
         normalized_shape: int | Sequence[int],
         eps: float | None = None,
         elementwise_affine: bool = True,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
@@ -283,7 +283,7 @@ class GroupNorm(Module):
         num_channels: int,
         eps: float = 1e-5,
         affine: bool = True,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
         *,
         bias: bool = True,

@@ -48,7 +48,7 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ class RNN(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         check(
@@ -197,7 +197,7 @@ class GRU(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(
@@ -232,7 +232,7 @@ class LSTM(RNNBase):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(
@@ -262,7 +262,7 @@ class _Cell(Module):
     bias_hh: Parameter | None
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool, n_gates: int, device: Any, dtype: DTypeLike | None
+        self, input_size: int, hidden_size: int, bias: bool, n_gates: int, device: object, dtype: DTypeLike | None
     ) -> None:
         super().__init__()
         self.input_size = input_size
@@ -302,7 +302,7 @@ class RNNCell(_Cell):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
@@ -325,7 +325,7 @@ class LSTMCell(_Cell):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
@@ -344,7 +344,7 @@ class GRUCell(_Cell):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from typing import Any
 
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.memory.tensor import Tensor
@@ -55,7 +54,7 @@ class TransformerEncoderLayer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
@@ -108,7 +107,7 @@ class TransformerDecoderLayer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
@@ -249,7 +248,7 @@ class Transformer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
+        device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
@@ -306,6 +305,6 @@ class Transformer(Module):
         )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: DTypeLike | None = None) -> Tensor:
+    def generate_square_subsequent_mask(sz: int, device: object = None, dtype: DTypeLike | None = None) -> Tensor:
         """Returns the causal mask: minus infinity above the diagonal, else 0."""
         return empty((sz, sz), device, dtype).fill_(-math.inf).triu(1)

@@ -8,6 +8,7 @@ from typing import Any
 from jaxaot.facade.gradients.grad import recording
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.optim.groups import declared
 from jaxaot.optim.orthogonal import check
 from jaxaot.optim.rules.optimizer import Optimizer, ParamsT
 from jaxaot.optim.wolfe import strong_wolfe
@@ -22,29 +23,13 @@ class LBFGS(Optimizer):
     """
 
     def __init__(
-        self,
-        params: ParamsT,
-        lr: float = 1,
-        max_iter: int = 20,
-        max_eval: int | None = None,
-        tolerance_grad: float = 1e-7,
-        tolerance_change: float = 1e-9,
-        history_size: int = 100,
+        self, params: ParamsT, lr: float = 1, max_iter: int = 20, max_eval: int | None = None,
+        tolerance_grad: float = 1e-7, tolerance_change: float = 1e-9, history_size: int = 100,
         line_search_fn: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         check(line_search_fn in (None, "strong_wolfe"), "only 'strong_wolfe' is supported")
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "max_iter": max_iter,
-                "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-                "tolerance_grad": tolerance_grad,
-                "tolerance_change": tolerance_change,
-                "history_size": history_size,
-                "line_search_fn": line_search_fn,
-            },
-        )
+        max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
+        super().__init__(params, declared(locals()))
         check(len(self.param_groups) == 1, "LBFGS doesn't support per-parameter options (parameter groups)")
 
     @property
