@@ -101,7 +101,4 @@ class Muon(Optimizer):
 
 def check_nesterov(nesterov: bool, momentum: float, dampening: float) -> None:
     """Raises if Nesterov's momentum is asked for where there is none."""
-    check(
-        not nesterov or (momentum > 0 and dampening == 0),
-        "Nesterov momentum requires a momentum and zero dampening",
-    )
+    check(not nesterov or (momentum > 0 and dampening == 0), "Nesterov momentum requires a momentum and zero dampening")
