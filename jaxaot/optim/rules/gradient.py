@@ -52,7 +52,7 @@ class Rprop(Optimizer):
         step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False, foreach: bool | None = None,
         maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(params, declared(locals()))
+        super().__init__(params, declared(locals(), "capturable"))
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         sizes = like(parameter).add_(group["lr"])
