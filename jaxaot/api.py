@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 from jaxaot import _trees as pytree
 from jaxaot import settings as config
 from jaxaot._callables import require_function
+from jaxaot._frames import without_own_frames
 from jaxaot._jax import load
 from jaxaot.buckets.policy import Given
 from jaxaot.errors import ArgumentError, UsageError
@@ -50,7 +51,10 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
         return fn.trace(*args, **kwargs)
     fn = fn.fn if isinstance(fn, CompiledFunction) else fn
     _require_function(fn, "ja.trace")
-    return traced_of(fn, args, kwargs)
+    try:
+        return traced_of(fn, args, kwargs)
+    except Exception as error:
+        raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
 
 # fmt: off

@@ -45,7 +45,6 @@ from jaxaot.errors import (
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.devices import find_device
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.lower.warm.packed import pack, unpack
 from jaxaot.partition.budget import check_budget
 from jaxaot.profiling.profile import name_of, place_of, profile
 
@@ -106,16 +105,6 @@ def _parser() -> argparse.ArgumentParser:
     profiled.add_argument("--forward", action="store_true", help="the forward alone, without gradients")
     profiled.add_argument("--trace", metavar="FILE", help="write a trace for https://ui.perfetto.dev")
     profiled.set_defaults(run=_profile)
-    cache = commands.add_parser("cache", help="carry a directory of `cache_dir` to other machines")
-    ways = cache.add_subparsers(dest="way", required=True, parser_class=_Parser)
-    packed = ways.add_parser("pack", parents=[asked], help="write a directory into one file")
-    packed.add_argument("folder", metavar="DIR", help="the directory of `cache_dir`")
-    packed.add_argument("file", metavar="FILE", help="the file")
-    packed.set_defaults(run=_pack)
-    unpacked = ways.add_parser("unpack", parents=[asked], help="add what is in such a file to a directory")
-    unpacked.add_argument("file", metavar="FILE", help="the file, from somebody you trust: programs run from it")
-    unpacked.add_argument("folder", metavar="DIR", help="the directory of `cache_dir`")
-    unpacked.set_defaults(run=_unpack)
     doctor = commands.add_parser("doctor", parents=[asked], help="versions, devices, extras, and what does not fit")
     doctor.set_defaults(run=_doctor)
     bench = commands.add_parser("bench", parents=[asked], help="a short comparison with jax.jit on this machine")
@@ -240,21 +229,6 @@ def _demo(options: argparse.Namespace, console: Console) -> int:
         print(json.dumps(result.to_dict(), indent=1))
     if out is not None:
         console.print(f"Report: {write_report(out, result, corpus.unigram_entropy)}")
-    return 0
-
-
-def _pack(options: argparse.Namespace, console: Console) -> int:
-    return _show_count("packed", pack(options.folder, options.file), options, console)
-
-
-def _unpack(options: argparse.Namespace, console: Console) -> int:
-    return _show_count("unpacked", unpack(options.file, options.folder), options, console)
-
-
-def _show_count(what: str, n_files: int, options: argparse.Namespace, console: Console) -> int:
-    console.print(f"{n_files} files {what}", highlight=False)
-    if options.json:
-        print(json.dumps({"files": n_files}))
     return 0
 
 

@@ -100,7 +100,7 @@ OF_JAX = {
     "demo/bench.py",
     "distributed/fsdp.py",
     "distributed/local_map.py",
-    "facade/kernels/kernels.py",
+    "facade/kernels/grad_kernels.py",
     "facade/deferred/lazy.py",
     "facade/dispatch/lazy_segment.py",
     "jitted.py",

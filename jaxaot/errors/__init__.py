@@ -548,3 +548,7 @@ class NothingToCheckError(UsageError, AssertionError):
         ja.autograd.gradcheck(ja.sin, x, check_backward_ad=False)    # NothingToCheckError
         ja.autograd.gradcheck(ja.sin, x, eps=1e-2, atol=1e-2)
     """
+
+
+def __dir__() -> list[str]:
+    return sorted(name for name, value in globals().items() if isinstance(value, type))

@@ -33,9 +33,15 @@ class Group(dict[str, Any]):
     moving_numbers = frozenset({"lr", "momentum"})
 
 
-def declared(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the options of a rule, of the names in its `__init__`: its signature declares them."""
-    return {name: value for name, value in given.items() if name not in ("self", "params", "__class__")}
+def declared(given: Mapping[str, Any], last: str = "") -> dict[str, Any]:
+    """Returns the options of a rule, of the names in its `__init__`: its signature declares them.
+
+    Args:
+      given: What `locals()` returns there.
+      last: Names that come behind the others, where PyTorch's groups have another order than its signatures.
+    """
+    names = [name for name in given if name not in ("self", "params", "__class__", *last.split())]
+    return {name: given[name] for name in (*names, *last.split())}
 
 
 def check_defaults(defaults: Mapping[str, Any]) -> None:

@@ -336,11 +336,7 @@ class SequentialLR(LRScheduler):
     """One schedule after the other, from milestone to milestone."""
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        schedulers: Sequence[LRScheduler],
-        milestones: Sequence[int],
-        last_epoch: int = -1,
+        self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int], last_epoch: int = -1
     ) -> None:
         check_schedules("SequentialLR", schedulers)
         check(len(schedulers) > 0, "SequentialLR expects at least one scheduler, but got no scheduler.")

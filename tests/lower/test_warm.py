@@ -6,10 +6,10 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import textwrap
-import zipfile
 
 import jax
 import jax.numpy as jnp
@@ -19,14 +19,12 @@ import pytest
 import jaxaot as ja
 from jaxaot import errors, flow
 from jaxaot.backend.cpu.machine import using
-from jaxaot.cli import main
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.check import evaluate
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.warm.digest import NotCacheable, graph_digest, surroundings
 from jaxaot.lower.warm.entry import decode, encode
 from jaxaot.lower.warm.folder import Folder
-from jaxaot.lower.warm.packed import pack, unpack
 from jaxaot.partition.policies import Choice
 from jaxaot.passes.pipeline import register_pass
 from tests.laws import graphs
@@ -529,39 +527,10 @@ def test_settings_change_no_program(folder):
     assert step.explain_cache() == () and "no graph was looked for" in str(step.explain_cache())
 
 
-def test_a_cache_moves_in_one_file(folder, tmp_path, capsys):
+def test_a_cache_moves_as_its_directory(folder, tmp_path):
     run(make_step(), X, W, cache_dir=folder)
-    file, other = tmp_path / "cache.zip", tmp_path / "other"
-    n = len(list(Folder(folder, 1 << 30).files()))
-    assert main(["cache", "pack", str(folder), str(file)]) == 0
-    assert main(["cache", "unpack", str(file), str(other)]) == 0
-    assert capsys.readouterr().out == f"{n} files packed\n{n} files unpacked\n" and n >= 1
-    assert os.stat(next(other.glob("*.warm"))).st_mode & 0o777 == 0o600
+    other = shutil.copytree(folder, tmp_path / "other")
     assert outcomes(run(make_step(), X, W, cache_dir=other)[1]) == ["hit"]
-
-
-def test_files_that_are_no_packed_caches_are_refused(folder, tmp_path):
-    run(make_step(), X, W, cache_dir=folder)
-    file = tmp_path / "cache.zip"
-    pack(folder, file)
-    content, rng = file.read_bytes(), random.Random(0)
-    for _ in range(200):
-        file.write_bytes(damaged(content, rng))
-        try:
-            unpack(file, tmp_path / "other")
-        except errors.UsageError:
-            continue
-    assert all(decode(path.read_bytes()) is not None for path in (tmp_path / "other").glob("*.warm"))
-    for name in ("../escaped.warm", "/etc/escaped", "executables/../../escaped", "notes.txt"):
-        with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr(name, b"anything")
-        with pytest.raises(errors.UsageError, match="is no packed cache"):
-            unpack(file, tmp_path / "third")
-    assert not (tmp_path / "escaped.warm").exists() and not (tmp_path / "escaped").exists()
-    with pytest.raises(errors.UsageError, match="no directory"):
-        pack(tmp_path / "nowhere", file)
-    with pytest.raises(errors.UsageError, match="cannot be written"):
-        pack(folder, tmp_path / "nowhere" / "file")
 
 
 PROCESS = """

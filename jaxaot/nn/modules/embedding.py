@@ -75,30 +75,13 @@ class Embedding(_Table):
         device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        super().__init__(
-            num_embeddings,
-            embedding_dim,
-            padding_idx,
-            max_norm,
-            norm_type,
-            scale_grad_by_freq,
-            sparse,
-            _weight,
-            _freeze,
-            device,
-            dtype,
-        )
+        options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
+        super().__init__(num_embeddings, embedding_dim, *options, _weight, _freeze, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """Returns for each number in `input` its row, along a dim at the end."""
         return functional.embedding(
-            input,
-            self.weight,
-            self.padding_idx,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.sparse,
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
 
     @classmethod
@@ -148,19 +131,8 @@ class EmbeddingBag(_Table):
         device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        super().__init__(
-            num_embeddings,
-            embedding_dim,
-            padding_idx,
-            max_norm,
-            norm_type,
-            scale_grad_by_freq,
-            sparse,
-            _weight,
-            False,
-            device,
-            dtype,
-        )
+        options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
+        super().__init__(num_embeddings, embedding_dim, *options, _weight, False, device, dtype)
         self.mode = mode
         self.include_last_offset = include_last_offset
 

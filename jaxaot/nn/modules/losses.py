@@ -123,13 +123,7 @@ class PoissonNLLLoss(_Loss):
 class GaussianNLLLoss(_Loss):
     """The negative log likelihood of normal distributions."""
 
-    def __init__(
-        self,
-        *,
-        full: bool = False,
-        eps: float = 1e-6,
-        reduction: str = "mean",
-    ) -> None:
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
         self.full = full
         self.eps = eps
@@ -186,11 +180,7 @@ class HingeEmbeddingLoss(_Loss):
     """`x` where the target is 1, `max(0, margin - x)` where it is -1."""
 
     def __init__(
-        self,
-        margin: float = 1.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
+        self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
@@ -210,11 +200,7 @@ class SmoothL1Loss(_Loss):
     """Squared differences below `beta`, absolute ones above."""
 
     def __init__(
-        self,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        beta: float = 1.0,
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", beta: float = 1.0
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
@@ -241,35 +227,23 @@ class SoftMarginLoss(_Loss):
         return functional.soft_margin_loss(input, target, reduction=self.reduction)
 
 
-class CosineEmbeddingLoss(_Loss):
-    """`1 - cos` of alike pairs, `max(0, cos - margin)` of others."""
-
+class _PairLoss(_Loss):
     def __init__(
-        self,
-        margin: float = 0.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
+        self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
+
+
+class CosineEmbeddingLoss(_PairLoss):
+    """`1 - cos` of alike pairs, `max(0, cos - margin)` of others."""
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         return functional.cosine_embedding_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
 
-class MarginRankingLoss(_Loss):
+class MarginRankingLoss(_PairLoss):
     """`max(0, -target * (x1 - x2) + margin)`."""
-
-    def __init__(
-        self,
-        margin: float = 0.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         return functional.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)

@@ -56,12 +56,7 @@ class Module:
 
     def __init__(self) -> None:
         vars(self).update(
-            training=True,
-            _parameters={},
-            _buffers={},
-            _non_persistent_buffers_set=set(),
-            _modules={},
-            _hooks=None,
+            training=True, _parameters={}, _buffers={}, _non_persistent_buffers_set=set(), _modules={}, _hooks=None
         )
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:

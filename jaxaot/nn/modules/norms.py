@@ -15,7 +15,24 @@ from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
 
 
-class _NormOfStatistics(Module):
+class _Scaled(Module):
+    weight: Parameter | None
+    bias: Parameter | None
+
+    def _scale(self, size: Sequence[int], device: object, dtype: DTypeLike | None, affine: bool, bias: bool) -> None:
+        """Makes the parameters, or keeps their names."""
+        self.register_parameter("weight", blank(size, device, dtype) if affine else None)
+        self.register_parameter("bias", blank(size, device, dtype) if affine and bias else None)
+
+    def reset_parameters(self) -> None:
+        """Sets the parameters to where they start."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+
+class _NormOfStatistics(_Scaled):
     """A norm that may keep running statistics.
 
     Attributes:
@@ -24,8 +41,6 @@ class _NormOfStatistics(Module):
 
     _version = 2
     n_dims: tuple[int, ...]
-    weight: Parameter | None
-    bias: Parameter | None
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
@@ -48,8 +63,7 @@ class _NormOfStatistics(Module):
         self.affine = affine
         self.track_running_stats = track_running_stats
         size = (num_features,)
-        self.register_parameter("weight", blank(size, device, dtype) if affine else None)
-        self.register_parameter("bias", blank(size, device, dtype) if affine and bias else None)
+        self._scale(size, device, dtype, affine, bias)
         is_kept = track_running_stats
         self.register_buffer("running_mean", zeros(size, device, dtype) if is_kept else None)
         self.register_buffer("running_var", ones(size, device, dtype) if is_kept else None)
@@ -66,10 +80,7 @@ class _NormOfStatistics(Module):
     def reset_parameters(self) -> None:
         """Sets parameters and running statistics to where they start."""
         self.reset_running_stats()
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        super().reset_parameters()
 
     def _check_dims(self, input: Tensor) -> None:
         said = " or ".join(f"{n}D" for n in self.n_dims)
@@ -198,11 +209,8 @@ class InstanceNorm3d(_InstanceNorm):
     n_dims = (4, 5)
 
 
-class LayerNorm(Module):
+class LayerNorm(_Scaled):
     """Normalizes over the last dims, which have the shape `normalized_shape`."""
-
-    weight: Parameter | None
-    bias: Parameter | None
 
     def __init__(
         self,
@@ -217,17 +225,8 @@ class LayerNorm(Module):
         self.normalized_shape = each(normalized_shape, 1)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        size = self.normalized_shape
-        self.register_parameter("weight", blank(size, device, dtype) if elementwise_affine else None)
-        self.register_parameter("bias", blank(size, device, dtype) if elementwise_affine and bias else None)
+        self._scale(self.normalized_shape, device, dtype, elementwise_affine, bias)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Sets the parameters to where they start."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -271,11 +270,8 @@ class RMSNorm(Module):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
-class GroupNorm(Module):
+class GroupNorm(_Scaled):
     """Normalizes over groups of channels of each example."""
-
-    weight: Parameter | None
-    bias: Parameter | None
 
     def __init__(
         self,
@@ -297,16 +293,8 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        self.register_parameter("weight", blank((num_channels,), device, dtype) if affine else None)
-        self.register_parameter("bias", blank((num_channels,), device, dtype) if affine and bias else None)
+        self._scale((num_channels,), device, dtype, affine, bias)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Sets the parameters to where they start."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)

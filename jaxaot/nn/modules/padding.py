@@ -44,6 +44,14 @@ class _ConstantPad(Module):
         return f"padding={self.padding}, value={self.value}"
 
 
+class _Zero(_ConstantPad):
+    def __init__(self, padding: Sizes) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
 class CircularPad1d(_Pad):
     """Pads rows with what is at their other end."""
 
@@ -125,31 +133,13 @@ class ReplicationPad3d(_Pad):
     _mode = "replicate"
 
 
-class ZeroPad1d(ConstantPad1d):
+class ZeroPad1d(_Zero, ConstantPad1d):
     """Pads rows with zeros."""
 
-    def __init__(self, padding: Sizes) -> None:
-        super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
-
-
-class ZeroPad2d(ConstantPad2d):
+class ZeroPad2d(_Zero, ConstantPad2d):
     """Pads images with zeros."""
 
-    def __init__(self, padding: Sizes) -> None:
-        super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
-
-
-class ZeroPad3d(ConstantPad3d):
+class ZeroPad3d(_Zero, ConstantPad3d):
     """Pads volumes with zeros."""
-
-    def __init__(self, padding: Sizes) -> None:
-        super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"

@@ -65,7 +65,16 @@ class MaxPool3d(_MaxPool):
         )
 
 
-class _MaxUnpool(Module):
+class _Windows(Module):
+    kernel_size: Any
+    stride: Any
+    padding: Any
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class _MaxUnpool(_Windows):
     _n_dims: int
 
     def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
@@ -73,9 +82,6 @@ class _MaxUnpool(Module):
         self.kernel_size = each(kernel_size, self._n_dims)
         self.stride = each(stride if stride is not None else kernel_size, self._n_dims)
         self.padding = each(padding, self._n_dims)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
 class MaxUnpool1d(_MaxUnpool):
@@ -105,7 +111,7 @@ class MaxUnpool3d(_MaxUnpool):
         return functional.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class AvgPool1d(Module):
+class AvgPool1d(_Windows):
     """The mean of each window of rows."""
 
     def __init__(
@@ -128,11 +134,8 @@ class AvgPool1d(Module):
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
         )
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
-
-class _AvgPool(Module):
+class _AvgPool(_Windows):
     def __init__(
         self,
         kernel_size: Sizes,
@@ -150,38 +153,21 @@ class _AvgPool(Module):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
 
 class AvgPool2d(_AvgPool):
     """The mean of each window of images."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return functional.avg_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
+        windows = self.kernel_size, self.stride, self.padding
+        return functional.avg_pool2d(input, *windows, self.ceil_mode, self.count_include_pad, self.divisor_override)
 
 
 class AvgPool3d(_AvgPool):
     """The mean of each window of volumes."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return functional.avg_pool3d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
+        windows = self.kernel_size, self.stride, self.padding
+        return functional.avg_pool3d(input, *windows, self.ceil_mode, self.count_include_pad, self.divisor_override)
 
 
 class _FractionalMaxPool(Module):

@@ -145,7 +145,14 @@ class RNNBase(Module):
         return text
 
 
-class RNN(RNNBase):
+class _OneState(RNNBase):
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Returns the hidden states of the last layer at each step, and the last ones of all layers."""
+        output, (hidden,) = self._run(input, None if hx is None else (hx,))
+        return output, hidden
+
+
+class RNN(_OneState):
     """Layers of `tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)`."""
 
     def __init__(
@@ -161,31 +168,14 @@ class RNN(RNNBase):
         device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        check(
-            nonlinearity in ("tanh", "relu"),
-            f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.",
-        )
-        super().__init__(
-            f"RNN_{nonlinearity.upper()}",
-            input_size,
-            hidden_size,
-            num_layers,
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-            device=device,
-            dtype=dtype,
-        )
+        check(nonlinearity in ("tanh", "relu"), f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        sizes = input_size, hidden_size, num_layers
+        options = bias, batch_first, dropout, bidirectional
+        super().__init__(f"RNN_{nonlinearity.upper()}", *sizes, *options, device=device, dtype=dtype)
         self.nonlinearity = nonlinearity
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Returns the hidden states of the last layer at each step, and the last ones of all layers."""
-        output, (hidden,) = self._run(input, None if hx is None else (hx,))
-        return output, hidden
 
-
-class GRU(RNNBase):
+class GRU(_OneState):
     """Layers of gated recurrent units."""
 
     def __init__(
@@ -200,23 +190,9 @@ class GRU(RNNBase):
         device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        super().__init__(
-            "GRU",
-            input_size,
-            hidden_size,
-            num_layers,
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-            device=device,
-            dtype=dtype,
-        )
-
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Returns the hidden states of the last layer at each step, and the last ones of all layers."""
-        output, (hidden,) = self._run(input, None if hx is None else (hx,))
-        return output, hidden
+        sizes = input_size, hidden_size, num_layers
+        options = bias, batch_first, dropout, bidirectional
+        super().__init__("GRU", *sizes, *options, device=device, dtype=dtype)
 
 
 class LSTM(RNNBase):
@@ -235,19 +211,9 @@ class LSTM(RNNBase):
         device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        super().__init__(
-            "LSTM",
-            input_size,
-            hidden_size,
-            num_layers,
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-            proj_size,
-            device=device,
-            dtype=dtype,
-        )
+        sizes = input_size, hidden_size, num_layers
+        options = bias, batch_first, dropout, bidirectional, proj_size
+        super().__init__("LSTM", *sizes, *options, device=device, dtype=dtype)
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Returns the hidden states of the last layer at each step, and the last hidden and cell states of all."""
@@ -317,8 +283,8 @@ class RNNCell(_Cell):
         return super().extra_repr() + ("" if self.nonlinearity == "tanh" else f", nonlinearity={self.nonlinearity}")
 
 
-class LSTMCell(_Cell):
-    """One step of an `LSTM`."""
+class _GatedCell(_Cell):
+    _n_gates: int
 
     def __init__(
         self,
@@ -328,7 +294,13 @@ class LSTMCell(_Cell):
         device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+        super().__init__(input_size, hidden_size, bias, self._n_gates, device, dtype)
+
+
+class LSTMCell(_GatedCell):
+    """One step of an `LSTM`."""
+
+    _n_gates = 4
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         """Returns the next hidden state and the next state of the cell."""
@@ -336,18 +308,10 @@ class LSTMCell(_Cell):
         return hidden, cell
 
 
-class GRUCell(_Cell):
+class GRUCell(_GatedCell):
     """One step of a `GRU`."""
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        device: object = None,
-        dtype: DTypeLike | None = None,
-    ) -> None:
-        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+    _n_gates = 3
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Returns the next hidden state."""

@@ -36,7 +36,7 @@ class Adam(Optimizer):
         capturable: bool = False, differentiable: bool = False, fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(params, declared(locals()))
+        super().__init__(params, declared(locals(), "foreach capturable differentiable fused decoupled_weight_decay"))
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state = {"step": counted(parameter), "exp_avg": like(parameter), "exp_avg_sq": like(parameter)}
@@ -102,7 +102,7 @@ class NAdam(Optimizer):
         weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,
         foreach: bool | None = None, maximize: bool = False, capturable: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(params, declared(locals()))
+        super().__init__(params, declared(locals(), "foreach capturable differentiable"))
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -136,7 +136,7 @@ class RAdam(Optimizer):
         weight_decay: float = 0, decoupled_weight_decay: bool = False, *, foreach: bool | None = None,
         maximize: bool = False, capturable: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(params, declared(locals()))
+        super().__init__(params, declared(locals(), "foreach capturable decoupled_weight_decay differentiable"))
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         return {"step": counted(parameter), "exp_avg": like(parameter), "exp_avg_sq": like(parameter)}

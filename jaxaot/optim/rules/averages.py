@@ -18,7 +18,9 @@ class RMSprop(Optimizer):
         weight_decay: float = 0, momentum: float = 0, centered: bool = False, capturable: bool = False,
         foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(params, declared(locals()))
+        super().__init__(
+            params, declared(locals(), "alpha eps centered weight_decay capturable foreach maximize differentiable")
+        )
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state = {"step": counted(parameter), "square_avg": like(parameter)}
@@ -51,7 +53,9 @@ class Adagrad(Optimizer):
         initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *,
         maximize: bool = False, differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(params, declared(locals()))
+        super().__init__(
+            params, declared(locals(), "weight_decay initial_accumulator_value foreach maximize differentiable fused")
+        )
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         return {"step": counted(parameter), "sum": like(parameter, group["initial_accumulator_value"])}
@@ -73,7 +77,7 @@ class Adadelta(Optimizer):
         self, params: ParamsT, lr: float | Tensor = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
         foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(params, declared(locals()))
+        super().__init__(params, declared(locals(), "capturable foreach differentiable"))
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         return {"step": counted(parameter), "square_avg": like(parameter), "acc_delta": like(parameter)}

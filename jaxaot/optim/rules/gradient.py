@@ -52,7 +52,7 @@ class Rprop(Optimizer):
         step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False, foreach: bool | None = None,
         maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(params, declared(locals()))
+        super().__init__(params, declared(locals(), "capturable"))
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         sizes = like(parameter).add_(group["lr"])
@@ -101,7 +101,4 @@ class Muon(Optimizer):
 
 def check_nesterov(nesterov: bool, momentum: float, dampening: float) -> None:
     """Raises if Nesterov's momentum is asked for where there is none."""
-    check(
-        not nesterov or (momentum > 0 and dampening == 0),
-        "Nesterov momentum requires a momentum and zero dampening",
-    )
+    check(not nesterov or (momentum > 0 and dampening == 0), "Nesterov momentum requires a momentum and zero dampening")
