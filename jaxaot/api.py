@@ -90,8 +90,8 @@ def compile(
     """Returns `fn`, traced and compiled once for each kind of call; a decorator if `fn` is left out.
 
     Values, versions, sharing and gradients after a call are those of `fn` itself. Tensors that `fn` reaches without
-    being passed are inputs, found anew at every call. Ints, bools, strings and None are part of the program; Python
-    floats are traced. What `fn` does to Python's objects is done at every call: attributes, items, variables, tensors
+    being passed are inputs, found anew at every call. Bools, strings and None are part of the program; floats are not,
+    nor are ints that change, where only arithmetic, comparisons and tensors use them. What `fn` does to Python's objects is done at every call: attributes, items, variables, tensors
     that it keeps. Numbers that it replaces, such as a step that it counts, are computed anew. Prints happen once, while
     `fn` is traced. One that reads a clock, a file, an iterator or Python's random numbers runs eagerly, after a
     warning. What a function may do is listed in `docs/python.md`.
