@@ -91,10 +91,11 @@ def compile(
 
     Values, versions, sharing and gradients after a call are those of `fn` itself. Tensors that `fn` reaches without
     being passed are inputs, found anew at every call. Bools, strings and None are part of the program; floats are not,
-    nor are ints that change, where only arithmetic, comparisons and tensors use them. What `fn` does to Python's objects is done at every call: attributes, items, variables, tensors
-    that it keeps. Numbers that it replaces, such as a step that it counts, are computed anew. Prints happen once, while
-    `fn` is traced. One that reads a clock, a file, an iterator or Python's random numbers runs eagerly, after a
-    warning. What a function may do is listed in `docs/python.md`.
+    nor are ints that change, where only arithmetic, comparisons and tensors use them. What `fn` does to Python's
+    objects is done at every call: attributes, items, variables, tensors that it keeps. Numbers that it replaces, such
+    as a step that it counts, are computed anew. Prints happen once, while `fn` is traced. One that reads a clock, a
+    file, an iterator or Python's random numbers runs eagerly, after a warning. What a function may do is listed in
+    `docs/python.md`.
 
     With `segments=True` Python may ask for values (`if x.sum() > 0`, `int(n)`, `.item()`, `while err > tol`). The call
     runs what it has captured so far, hands Python the value, and goes on; each segment is compiled, and a later call
