@@ -229,10 +229,9 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
       BudgetError: If the budget cannot be read.
     """
     require_function(fn, "ja.remat", "ja.remat(f)")
-    policy, memory_budget = options.policy, options.memory_budget
-    if policy is not None:
-        get_policy(policy)
-    check_budget(memory_budget)
+    if options.policy is not None:
+        get_policy(options.policy)
+    check_budget(options.memory_budget)
     lifted = _lifted_class(fn, options)
     if lifted is not None:
         return lifted
@@ -245,85 +244,11 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
         of_owner.partition = functools.partial(bound.partition, owner)
         of_owner.explain = functools.partial(bound.explain, owner)
         return of_owner
-    given: Callable[..., Any] = fn
-    static = StaticArguments(fn, options)
-    has_room = policy is None and not options.is_whole
-
-    def asked_budget() -> float | str | None:
-        return config.get().memory_budget if memory_budget is None else memory_budget
-
-    def taken_apart(
-        args: tuple[Any, ...], kwargs: dict[str, Any], budget: Any, takes_types: bool = False
-    ) -> tuple[Graph, _Leaves]:
-        """Returns the graph for some arguments at a budget, and what these lead to."""
-        marked = static.mark(args, kwargs)
-        refuse_cycles(marked, "The arguments")
-        cells = Cells.among(marked)
-        leaves, tree = jax.tree.flatten(marked, is_leaf=is_leaf)
-        refuse_tensors(leaves, given)
-        sorts = tuple(_sort_of(leaf, options.traces_ints, takes_types) for leaf in leaves)
-        values = [_as_array(x) for x, sort in zip(leaves, sorts, strict=True) if sort is _Sort.ARRAY]
-        statics = [x for x, sort in zip(leaves, sorts, strict=True) if sort is _Sort.STATIC]
-
-        def flat(arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
-            n = len(cells.arrays)
-            objects = cells.put_together(arrays[:n])
-            parts = {_Sort.ARRAY: iter(arrays[n:]), _Sort.STATIC: iter(statics), _Sort.OBJECT: iter(objects)}
-            call_args, call_kwargs = unmark(*jax.tree.unflatten(tree, [next(parts[sort]) for sort in sorts]))
-            result = given(*call_args, **call_kwargs)
-            return result, cells.arrays_after(objects, given)
-
-        settings = config.get()
-        chosen = settings.policy if policy is None else policy
-        static_key = tuple((type(x), x) for x in statics)  # with the type, as 1 == True
-        # in a compiled function its own graphs pack what crosses
-        hooks = state.saved_hooks if state.trace is None else None
-        world = ReadKey(given, args, kwargs)
-        key = world, tree, sorts, cells.structure, static_key, options.waits, chosen, settings, hooks
-        try:
-            graph = graph_of(given, flat, [*cells.arrays, *values], key).at(budget)
-        except (TypeError, IndexError) as error:
-            static.explain(error, args, kwargs)
-            raise without_own_frames(error)  # noqa: B904  # it is the same exception
-        except Exception as error:
-            raise without_own_frames(error)  # noqa: B904  # it is the same exception
-        return graph, _Leaves(cells, values, sorts)
+    made = _Remat(fn, options)
 
     @functools.wraps(fn)
     def rematerialized(*args: object, **kwargs: Any) -> Any:
-        lifted = _lifted_call(given, args, options)
-        if lifted is not None:
-            return lifted(*args, **kwargs)
-        if is_left_to_jax(asked_budget()):
-            return given(*args, **kwargs)
-        budget = budget_now(asked_budget())
-        graph, (cells, values, _) = taken_apart(args, kwargs, budget)
-        if budget is None and has_room and graph.call.hooks is None and get_policy(graph.call.policy) is min_cut:
-            graph = graph.in_turn()
-        with deleted_arrays_named(given, args, kwargs):
-            if not graph.call.is_differentiable:  # there is nothing to cut, and the plain call keeps Python's results
-                return given(*args, **kwargs)
-            results = graph.call(*graph.closed_over, *cells.arrays, *values)
-        n_results = len(results) - len(graph.written)
-        if graph.written:
-            cells.write(dict(zip(graph.written, results[n_results:], strict=True)))
-        return jax.tree.unflatten(graph.out_tree, results[:n_results])
-
-    def looked_at(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Partition, list[Any]]:
-        """Returns the partition for some arguments, and how its primals lie over several devices."""
-        graph, leaves = taken_apart(args, kwargs, asked_budget(), takes_types=True)
-        first = jax.tree.leaves(args[:1], is_leaf=is_leaf)
-        places = [len(graph.closed_over) + i for i in leaves.places_of(len(first))]
-        perturbed = tuple(i for i in places if jnp.issubdtype(graph.call.graph.in_avals[i].dtype, jnp.inexact))
-        cut = graph.call.cut(perturbed) if perturbed and graph.call.reached(perturbed) else None
-        if cut is None:
-            name = getattr(given, "__name__", "fn")
-            raise NotDifferentiableError(
-                f"`{name}` under `ja.remat` has no gradient with respect to its first argument, so there is nothing to "
-                "cut: it has no float there, returns none that depends on it, or JAX has no reverse mode for it. Put "
-                "what is differentiated first, as for `jax.grad`."
-            )
-        return cut.parts, [placement_of(x) for x in (*graph.closed_over, *leaves.cells.arrays, *leaves.values)]
+        return made.call(args, kwargs)
 
     def partition(*args: object, **kwargs: Any) -> Partition:
         """Returns what a gradient with respect to the first argument saves and recomputes; nothing is run.
@@ -335,24 +260,120 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
           PolicyError: If the policy returns nonsense.
           BudgetError: If the budget cannot be met.
         """
-        return looked_at(args, kwargs)[0]
+        return made.looked_at(args, kwargs)[0]
 
     def explain(*args: object, **kwargs: Any) -> Report:
         """Returns a report on what a gradient with respect to the first argument saves and recomputes, and why."""
-        (parts, shardings), sources = looked_at(args, kwargs), Sources()
-        found = [part_of("partition", parts, sources), *parts_inside(parts.forward, sources)]
-        exchanges = (*collectives_of("forward", parts.forward), *collectives_of("backward", parts.backward))
-        if any(sharding is not None for sharding in shardings):
-            forward = inline(parts.forward, also_custom=True)
-            exchanges = lines_of(described(partition_on_devices(parts, shardings, forward), parts))
-        name, platform = str(getattr(given, "__name__", type(given).__name__)), jax.default_backend()
-        passes = tuple(f"joint: {done}" for done in parts.joint.passed)
-        return Report(name, "ja.remat", platform, None, passes, exchanges, (), tuple(found), (), sources.read())
+        return made.report(args, kwargs)
 
     rematerialized.partition = partition  # pyright: ignore[reportFunctionMemberAccess]
     rematerialized.explain = explain  # pyright: ignore[reportFunctionMemberAccess]
     explain.owner = weakref.ref(rematerialized)  # pyright: ignore[reportFunctionMemberAccess]  # wrappers copy attributes
     return rematerialized
+
+
+class _Remat:
+    """A function of arrays under `ja.remat`."""
+
+    def __init__(self, fn: Callable[..., Any], options: Options):
+        self._fn, self._options = fn, options
+        self._static = StaticArguments(fn, options)
+        self._has_room = options.policy is None and not options.is_whole
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Returns the result of the function; a gradient of it saves what the cut says."""
+        fn = self._fn
+        lifted = _lifted_call(fn, args, self._options)
+        if lifted is not None:
+            return lifted(*args, **kwargs)
+        if is_left_to_jax(self._budget()):
+            return fn(*args, **kwargs)
+        budget = budget_now(self._budget())
+        graph, (cells, values, _) = self._taken_apart(args, kwargs, budget)
+        if budget is None and self._has_room and graph.call.hooks is None and get_policy(graph.call.policy) is min_cut:
+            graph = graph.in_turn()
+        with deleted_arrays_named(fn, args, kwargs):
+            if not graph.call.is_differentiable:  # there is nothing to cut, and the plain call keeps Python's results
+                return fn(*args, **kwargs)
+            results = graph.call(*graph.closed_over, *cells.arrays, *values)
+        n_results = len(results) - len(graph.written)
+        if graph.written:
+            cells.write(dict(zip(graph.written, results[n_results:], strict=True)))
+        return jax.tree.unflatten(graph.out_tree, results[:n_results])
+
+    def _budget(self) -> float | str | None:
+        said = self._options.memory_budget
+        return config.get().memory_budget if said is None else said
+
+    def _taken_apart(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], budget: Any, takes_types: bool = False
+    ) -> tuple[Graph, _Leaves]:
+        """Returns the graph for some arguments at a budget, and what these lead to."""
+        fn, options = self._fn, self._options
+        marked = self._static.mark(args, kwargs)
+        refuse_cycles(marked, "The arguments")
+        cells = Cells.among(marked)
+        leaves, tree = jax.tree.flatten(marked, is_leaf=is_leaf)
+        refuse_tensors(leaves, fn)
+        sorts = tuple(_sort_of(leaf, options.traces_ints, takes_types) for leaf in leaves)
+        values = [_as_array(x) for x, sort in zip(leaves, sorts, strict=True) if sort is _Sort.ARRAY]
+        statics = [x for x, sort in zip(leaves, sorts, strict=True) if sort is _Sort.STATIC]
+
+        def flat(arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
+            n = len(cells.arrays)
+            objects = cells.put_together(arrays[:n])
+            parts = {_Sort.ARRAY: iter(arrays[n:]), _Sort.STATIC: iter(statics), _Sort.OBJECT: iter(objects)}
+            call_args, call_kwargs = unmark(*jax.tree.unflatten(tree, [next(parts[sort]) for sort in sorts]))
+            result = fn(*call_args, **call_kwargs)
+            return result, cells.arrays_after(objects, fn)
+
+        settings = config.get()
+        chosen = settings.policy if options.policy is None else options.policy
+        static_key = tuple((type(x), x) for x in statics)  # with the type, as 1 == True
+        # in a compiled function its own graphs pack what crosses
+        hooks = state.saved_hooks if state.trace is None else None
+        world = ReadKey(fn, args, kwargs)
+        key = world, tree, sorts, cells.structure, static_key, options.waits, chosen, settings, hooks
+        try:
+            graph = graph_of(fn, flat, [*cells.arrays, *values], key).at(budget)
+        except (TypeError, IndexError) as error:
+            self._static.explain(error, args, kwargs)
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
+        return graph, _Leaves(cells, values, sorts)
+
+    def looked_at(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Partition, list[Any]]:
+        """Returns the partition for some arguments, and how its primals lie over several devices.
+
+        Raises:
+          NotDifferentiableError: If no gradient flows to the first argument.
+        """
+        graph, leaves = self._taken_apart(args, kwargs, self._budget(), takes_types=True)
+        first = jax.tree.leaves(args[:1], is_leaf=is_leaf)
+        places = [len(graph.closed_over) + i for i in leaves.places_of(len(first))]
+        perturbed = tuple(i for i in places if jnp.issubdtype(graph.call.graph.in_avals[i].dtype, jnp.inexact))
+        cut = graph.call.cut(perturbed) if perturbed and graph.call.reached(perturbed) else None
+        if cut is None:
+            name = getattr(self._fn, "__name__", "fn")
+            raise NotDifferentiableError(
+                f"`{name}` under `ja.remat` has no gradient with respect to its first argument, so there is nothing to "
+                "cut: it has no float there, returns none that depends on it, or JAX has no reverse mode for it. Put "
+                "what is differentiated first, as for `jax.grad`."
+            )
+        return cut.parts, [placement_of(x) for x in (*graph.closed_over, *leaves.cells.arrays, *leaves.values)]
+
+    def report(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Report:
+        """Returns what a gradient with respect to the first argument saves and recomputes, and why."""
+        (parts, shardings), sources = self.looked_at(args, kwargs), Sources()
+        found = [part_of("partition", parts, sources), *parts_inside(parts.forward, sources)]
+        exchanges = (*collectives_of("forward", parts.forward), *collectives_of("backward", parts.backward))
+        if any(sharding is not None for sharding in shardings):
+            forward = inline(parts.forward, also_custom=True)
+            exchanges = lines_of(described(partition_on_devices(parts, shardings, forward), parts))
+        name, platform = str(getattr(self._fn, "__name__", type(self._fn).__name__)), jax.default_backend()
+        passes = tuple(f"joint: {done}" for done in parts.joint.passed)
+        return Report(name, "ja.remat", platform, None, passes, exchanges, (), tuple(found), (), sources.read())
 
 
 class _Leaves(NamedTuple):
