@@ -35,7 +35,7 @@ from jaxaot.plan.world import (
     RefillWrite,
     SliceWrite,
 )
-from jaxaot.report.record import Graph, Line, Memory, Part, Source, Value
+from jaxaot.report.contents import Graph, Line, Memory, Part, Source, Value
 
 _AROUND = 2
 """How many lines of the user's are shown before and after one that an equation comes from."""

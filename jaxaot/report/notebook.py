@@ -9,8 +9,9 @@ import jax
 from jaxaot.ir.roles import Primal
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.report.build import Sources, changes_of, collectives_of, graph_record, part_of, part_of_graph
+from jaxaot.report.contents import Part, Section
 from jaxaot.report.page import fragment_of
-from jaxaot.report.record import Part, Report, Section
+from jaxaot.report.record import Report
 
 
 def stage_report(stage: Traced | JointGraph | Partition) -> Report:

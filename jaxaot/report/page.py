@@ -5,14 +5,11 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Sequence
 from importlib import resources
-from typing import TYPE_CHECKING
 
 from jaxaot._util import format_bytes
+from jaxaot.report.contents import Contents, Graph, Line, Part, Source
 from jaxaot.report.picture import memory_picture
 from jaxaot.report.text import graph_text, summary_lines
-
-if TYPE_CHECKING:
-    from jaxaot.report.record import Graph, Line, Part, Report, Source
 
 _KEYS = (
     '<p class="soft">A saved value that is chosen lights up in both graphs. Keys: <kbd>/</kbd> search, '
@@ -21,7 +18,7 @@ _KEYS = (
 )
 
 
-def page_of(report: Report) -> str:
+def page_of(report: Contents) -> str:
     """Returns a report as one page of HTML."""
     name = html.escape(report.name)
     parts = "".join(_part(report, number, part) for number, part in enumerate(report.parts))
@@ -42,7 +39,7 @@ def page_of(report: Report) -> str:
     )
 
 
-def fragment_of(report: Report) -> str:
+def fragment_of(report: Contents) -> str:
     """Returns a report for a notebook: the summary, the pictures of memory, and the graphs folded in."""
     summary = html.escape("\n".join(summary_lines(report, 100)))
     folded = ""
@@ -62,7 +59,7 @@ def _file(name: str) -> str:
     return resources.files("jaxaot.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _facts(report: Report) -> str:
+def _facts(report: Contents) -> str:
     lists = [
         ("Changes", () if report.changed is None else report.changed or ("nothing but its results",)),
         ("Passes", () if report.passes is None else report.passes or ("none",)),
@@ -77,7 +74,7 @@ def _facts(report: Report) -> str:
     )
 
 
-def _part(report: Report, number: int, part: Part) -> str:
+def _part(report: Contents, number: int, part: Part) -> str:
     title = html.escape(part.title)
     saved = _saved(part) if part.backward is not None else ""
     panes = [_source_pane(report, part), _graph_pane("Forward" if part.backward else "Graph", part.forward)]
@@ -116,7 +113,7 @@ def _saved(part: Part) -> str:
     return f"<p>{html.escape(part.plan)}.</p>{table if rows else ''}{again}"
 
 
-def _source_pane(report: Report, part: Part) -> str:
+def _source_pane(report: Contents, part: Part) -> str:
     used = dict.fromkeys(line.file for line in _lines(part) if line.file is not None)
     crossing: dict[tuple[int | None, int], dict[str, None]] = {}
     places: dict[tuple[int | None, int], str] = {}

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from jaxaot._util import format_bytes
-
-if TYPE_CHECKING:
-    from jaxaot.report.record import Memory
+from jaxaot.report.contents import Memory
 
 _WIDTH, _HEIGHT = 1000, 150
 _MOST_COLUMNS = 500

@@ -15,141 +15,13 @@ from typing import Any
 from jaxaot._immutable import immutable
 from jaxaot._versions import JAXAOT
 from jaxaot.errors import UsageError
+from jaxaot.report.contents import Contents
 from jaxaot.report.page import fragment_of, page_of
 from jaxaot.report.text import report_text
 
 
 @immutable
-class Line:
-    """One equation of a graph.
-
-    Attributes:
-      text: What it computes, as graphs are printed.
-      place: The user's line, such as `model.py:12`, or `""`.
-      file: Number of its file among the sources of the report; None if it is not there.
-      number: Of the line in that file, from 1; 0 without a file.
-      scopes: The user's scopes and modules around it, or `""`.
-      note: Bytes, FLOPs, and whether it is saved.
-      saved: Names of the values that it makes and the backward gets, or that it reads.
-      is_recomputed: Whether the backward computes here again what the forward had.
-    """
-
-    text: str
-    place: str
-    file: int | None
-    number: int
-    scopes: str
-    note: str
-    saved: tuple[str, ...] = ()
-    is_recomputed: bool = False
-
-
-@immutable
-class Graph:
-    """A graph as it is printed.
-
-    Attributes:
-      name: What it is called: `"forward"`, `"backward"`, or the name of the function.
-      head: Its name and inputs, then its constants.
-      lines: One for each equation.
-      tail: What it returns.
-    """
-
-    name: str
-    head: tuple[str, ...]
-    lines: tuple[Line, ...]
-    tail: str
-
-
-@immutable
-class Value:
-    """A value that crosses from the forward to the backward, or that both compute.
-
-    Attributes:
-      name: The primitive that made it and its position, such as `tanh_12`.
-      type: Its dtype and shape, such as `float32[3,4]`.
-      bytes: What it weighs.
-      place: The user's line, or `""`.
-      why: Why it is saved; `""` of one that is computed again.
-    """
-
-    name: str
-    type: str
-    bytes: int
-    place: str
-    why: str = ""
-
-
-@immutable
-class Memory:
-    """The memory in use, equation by equation, estimated from shapes; all in bytes.
-
-    Attributes:
-      held: What inputs and outputs take throughout.
-      n_forward: How many of the moments belong to the forward.
-      bytes: In use at each moment, everything counted.
-      residual_bytes: What of it is kept for the backward.
-      peak: The line of text on the moment at which most is in use.
-    """
-
-    held: int
-    n_forward: int
-    bytes: tuple[int, ...]
-    residual_bytes: tuple[int, ...]
-    peak: str
-
-
-@immutable
-class Part:
-    """A graph of the report with the backward that belongs to it.
-
-    Attributes:
-      title: What it is.
-      forward: The forward, or the only graph.
-      backward: The backward; None if there is none.
-      saved: What the forward keeps for the backward, the largest first.
-      recomputed: What the backward computes again, the largest first.
-      plan: What is saved and recomputed, in words; `""` without a backward.
-      memory: The memory in use; None where it is not known.
-    """
-
-    title: str
-    forward: Graph
-    backward: Graph | None = None
-    saved: tuple[Value, ...] = ()
-    recomputed: tuple[Value, ...] = ()
-    plan: str = ""
-    memory: Memory | None = None
-
-
-@immutable
-class Source:
-    """Lines of a file of the user's that equations come from, with some around them.
-
-    Attributes:
-      file: Its name.
-      lines: Number and text of each.
-    """
-
-    file: str
-    lines: tuple[tuple[int, str], ...]
-
-
-@immutable
-class Section:
-    """A further stage as text: the signature, the traced graph, the joint graph, ….
-
-    Attributes:
-      title: Its name.
-      text: What it holds.
-    """
-
-    title: str
-    text: str
-
-
-@immutable
-class Report:
+class Report(Contents):
     """What became of a function: what `explain` returns.
 
         report = step.explain(x)
@@ -158,30 +30,8 @@ class Report:
         report.to_dict()                   # the same as plain data
 
     Attributes:
-      name: What the function is called.
-      kind: What explained it, such as `ja.compile`.
-      platform: Where it runs.
-      changed: What a call changes: tensors, cells, objects; one line each. None where that is not known.
-      passes: What each pass did to each graph; one line each. None where that is not known.
-      collectives: The exchanges between devices; one line each.
-      programs: Why programs were made, or what they are for; one line each.
-      parts: The graph, and those of functions under `ja.remat` in it.
-      sections: The other stages as text.
-      sources: The user's lines.
-      hints: What else to ask; one line each.
+      name: What the function is called; `Contents` says what else it holds.
     """
-
-    name: str
-    kind: str
-    platform: str
-    changed: tuple[str, ...] | None = None
-    passes: tuple[str, ...] | None = None
-    collectives: tuple[str, ...] = ()
-    programs: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
-    sections: tuple[Section, ...] = ()
-    sources: tuple[Source, ...] = ()
-    hints: tuple[str, ...] = ()
 
     def text(self, width: int = 100) -> str:
         """Returns the report as text: the summary, then every stage.

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from jaxaot._util import format_bytes
-
-if TYPE_CHECKING:
-    from jaxaot.report.record import Graph, Line, Memory, Part, Report, Value
+from jaxaot.report.contents import Contents, Graph, Line, Memory, Part, Value
 
 _MOST_VALUES = 8
 """How many saved values the summary shows; the partition lists all."""
@@ -17,14 +14,14 @@ _MOST_PLACES = 5
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-def report_text(report: Report, width: int) -> str:
+def report_text(report: Contents, width: int) -> str:
     """Returns a report as text; `width` is that of the summary."""
     stages = [f"# {section.title}\n{section.text}" for section in report.sections]
     stages += [_part_text(part) for part in report.parts]
     return "\n\n".join(["\n".join(summary_lines(report, width)), *stages])
 
 
-def summary_lines(report: Report, width: int) -> Iterator[str]:
+def summary_lines(report: Contents, width: int) -> Iterator[str]:
     """Yields the summary of a report, line by line."""
     yield f"{report.name}, by {report.kind} on {report.platform}"
     if report.changed is not None:
@@ -58,7 +55,7 @@ def summary_lines(report: Report, width: int) -> Iterator[str]:
     yield from _block("to see more", report.hints, width) if report.hints else ()
 
 
-def _all_lines(report: Report) -> Iterator[Line]:
+def _all_lines(report: Contents) -> Iterator[Line]:
     for part in report.parts:
         yield from part.forward.lines
         if part.backward is not None:

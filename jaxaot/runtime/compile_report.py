@@ -20,7 +20,8 @@ from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_s
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.report.build import Sources, changes_of, part_of, part_of_graph, parts_inside
-from jaxaot.report.record import Report, Section
+from jaxaot.report.contents import Section
+from jaxaot.report.record import Report
 from jaxaot.runtime.on_devices import device_programs
 from jaxaot.runtime.program import Program, forward_graph
 

@@ -7,12 +7,9 @@ them, or a first write, comes. `.data` and the tensors that `set_` leads to the 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from jaxaot.tape.modes import state
-
-if TYPE_CHECKING:
-    from jaxaot.facade.memory.tensor import Tensor
 
 
 class WriteCounter:
@@ -28,7 +25,17 @@ class WriteCounter:
         self.n = n
 
 
-def counter_of(tensor: Tensor) -> WriteCounter:
+class Counted(Protocol):
+    """What has a counter: a tensor.
+
+    Attributes:
+      _counter: Its counter; None if there is none yet.
+    """
+
+    _counter: WriteCounter | None
+
+
+def counter_of(tensor: Counted) -> WriteCounter:
     """Returns the counter of a tensor, made if there is none yet."""
     counter = tensor._counter
     if counter is None:
@@ -36,12 +43,12 @@ def counter_of(tensor: Tensor) -> WriteCounter:
     return counter
 
 
-def writes_of(tensor: Tensor) -> int:
+def writes_of(tensor: Counted) -> int:
     """Returns how often a tensor was written, whoever asks."""
     return 0 if tensor._counter is None else tensor._counter.n
 
 
-def count_write(tensor: Tensor) -> None:
+def count_write(tensor: Counted) -> None:
     """Counts a write to a tensor."""
     counter = tensor._counter
     if counter is None:
@@ -52,7 +59,7 @@ def count_write(tensor: Tensor) -> None:
     counter.n += 1
 
 
-def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+def increment_version(tensor: Counted | Iterable[Counted]) -> None:
     """Counts a write to one or several tensors, as one that jaxaot did not see."""
     tensors: Any = [tensor] if hasattr(tensor, "_counter") else tensor
     for one in tensors:
