@@ -264,7 +264,7 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
 
     def explain(*args: object, **kwargs: Any) -> Report:
         """Returns a report on what a gradient with respect to the first argument saves and recomputes, and why."""
-        return made.report(args, kwargs)
+        return made.report(*made.looked_at(args, kwargs))
 
     rematerialized.partition = partition  # pyright: ignore[reportFunctionMemberAccess]
     rematerialized.explain = explain  # pyright: ignore[reportFunctionMemberAccess]
@@ -363,9 +363,9 @@ class _Remat:
             )
         return cut.parts, [placement_of(x) for x in (*graph.closed_over, *leaves.cells.arrays, *leaves.values)]
 
-    def report(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Report:
-        """Returns what a gradient with respect to the first argument saves and recomputes, and why."""
-        (parts, shardings), sources = self.looked_at(args, kwargs), Sources()
+    def report(self, parts: Partition, shardings: Sequence[Any]) -> Report:
+        """Returns what a partition saves and recomputes, and why."""
+        sources = Sources()
         found = [part_of("partition", parts, sources), *parts_inside(parts.forward, sources)]
         exchanges = (*collectives_of("forward", parts.forward), *collectives_of("backward", parts.backward))
         if any(sharding is not None for sharding in shardings):
