@@ -373,6 +373,7 @@ def test_what_was_not_passed_is_not_written(way):
     assert run(way, refused) == [1, 1]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("of", ["grad", "jacrev", "jacfwd", "hessian"])
 @pytest.mark.parametrize("way", BOTH)
 def test_a_batch_norm_moves_statistics_that_were_not_passed(way, of):
