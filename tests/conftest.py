@@ -108,7 +108,18 @@ def _programs_are_let_go():
     """Programs of other modules do not fill the memory; few modules compile so much that theirs are let go."""
     yield
     if resident_bytes() > MOST_RESIDENT_BYTES:
-        let_programs_go()
+        if "tests.source" in sys.modules:
+            sys.modules["tests.source"].forget()
+        import jax
+
+        from jaxaot.facade.dispatch.operands import clear_kernels
+        from jaxaot.facade.kernels.fused_backward import clear_fused
+
+        clear_kernels()
+        clear_fused()
+        jax.clear_caches()
+        gc.collect()
+        give_freed_memory_back()
 
 
 @pytest.fixture(autouse=True)
@@ -117,24 +128,6 @@ def _freed_memory_is_given_back():
     yield
     if resident_bytes() > MOST_RESIDENT_BYTES:
         give_freed_memory_back()
-        if resident_bytes() > MOST_RESIDENT_BYTES * 5 // 4:
-            let_programs_go()
-
-
-def let_programs_go() -> None:
-    """Forgets all programs that nothing but a cache holds."""
-    if "tests.source" in sys.modules:
-        sys.modules["tests.source"].forget()
-    import jax
-
-    from jaxaot.facade.dispatch.operands import clear_kernels
-    from jaxaot.facade.kernels.fused_backward import clear_fused
-
-    clear_kernels()
-    clear_fused()
-    jax.clear_caches()
-    gc.collect()
-    give_freed_memory_back()
 
 
 def give_freed_memory_back() -> None:
