@@ -30,7 +30,7 @@ from jaxaot.runtime.program import Program, lower
 from jaxaot.runtime.room import Room, Shared
 from jaxaot.runtime.segment_builder import SegmentBuilder
 from jaxaot.runtime.segmented import SegmentedFunction
-from jaxaot.runtime.sizes import Sizes, Stages
+from jaxaot.runtime.sizes import Sizes
 from jaxaot.runtime.traced_call import TracedCall
 from jaxaot.runtime.warm import require_joint, with_warm_cut
 from jaxaot.tracer.trace import trace_call
@@ -52,20 +52,66 @@ def compiled(fn: Callable[..., Any], options: CompileOptions) -> CompiledFunctio
     return CompiledFunction(fn, pipeline.build, Inspector(traced_of, pipeline.cut), options, pipeline.sizes)
 
 
+def trace_at(
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path], sizes: Any,
+    known: Any, symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
+) -> Traced:  # fmt: skip
+    """Returns the trace of a call at other sizes than its own."""
+    return require_values(trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes, symbolic, by_value))
+
+
+def traced_call(
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
+    symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
+) -> TracedCall:  # fmt: skip
+    """Returns a call that is about to be carried out, traced as far as sizes do not matter yet.
+
+    Raises:
+      DeletedArrayError: If an argument was donated or deleted.
+      SignatureMismatchError: If an argument is a type without a value.
+    """
+    traced, key = trace_for_call(fn, args, kwargs, numbers, symbolic, by_value)
+    return TracedCall(fn, args, kwargs, traced, flow.plain_joint_of, key, numbers, symbolic)
+
+
+def trace_for_call(
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
+    symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
+) -> tuple[Traced, CallKey]:  # fmt: skip
+    """Returns the graph of a call that is about to be carried out, and all that the guards of its program look at.
+
+    Raises:
+      DeletedArrayError: If an argument was donated or deleted.
+      SignatureMismatchError: If an argument is a type without a value.
+    """
+    given = read_iterators(args, kwargs)
+    traced = require_values(trace_call(fn, *given, numbers=numbers, symbolic=symbolic, by_value=by_value))
+    return traced, key_for_call(traced, fn, args, kwargs)
+
+
+def traced_of(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+    """Returns the trace of a call, given as a function and its arguments.
+
+    Raises:
+      ArgumentError: If there are no arguments, and the function needs some.
+      TraceError: If the function cannot be traced.
+    """
+    require_arguments(fn, args, kwargs, "ja.trace")
+    try:
+        return trace_call(fn, *read_iterators(args, kwargs))
+    except Exception as error:
+        raise without_own_frames(error)  # noqa: B904  # it is the same exception
+
+
 class TracingStages:
     """The stages up to the joint graph, which are the same for all that is traced at several sizes."""
 
-    def begin(self, *args: Any, **kwargs: Any) -> TracedCall:
-        return traced_call(*args, **kwargs)
-
-    def trace(self, *args: Any, **kwargs: Any) -> Traced:
-        return trace_at(*args, **kwargs)
-
-    def joint(self, traced: Traced) -> JointGraph:
-        return flow.plain_joint_of(traced)
+    begin = staticmethod(traced_call)
+    trace = staticmethod(trace_at)
+    joint = staticmethod(flow.plain_joint_of)
 
 
-class Pipeline(TracingStages, Stages):
+class Pipeline(TracingStages):
     """What makes the programs of one function.
 
     Attributes:
@@ -165,54 +211,3 @@ class Pipeline(TracingStages, Stages):
 
 def _name(fn: object) -> str:
     return getattr(fn, "__name__", type(fn).__name__)
-
-
-def trace_at(
-    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path], sizes: Any,
-    known: Any, symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
-) -> Traced:  # fmt: skip
-    """Returns the trace of a call at other sizes than its own."""
-    return require_values(trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes, symbolic, by_value))
-
-
-def traced_call(
-    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
-    symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
-) -> TracedCall:  # fmt: skip
-    """Returns a call that is about to be carried out, traced as far as sizes do not matter yet.
-
-    Raises:
-      DeletedArrayError: If an argument was donated or deleted.
-      SignatureMismatchError: If an argument is a type without a value.
-    """
-    traced, key = trace_for_call(fn, args, kwargs, numbers, symbolic, by_value)
-    return TracedCall(fn, args, kwargs, traced, flow.plain_joint_of, key, numbers, symbolic)
-
-
-def trace_for_call(
-    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = (),
-    symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
-) -> tuple[Traced, CallKey]:  # fmt: skip
-    """Returns the graph of a call that is about to be carried out, and all that the guards of its program look at.
-
-    Raises:
-      DeletedArrayError: If an argument was donated or deleted.
-      SignatureMismatchError: If an argument is a type without a value.
-    """
-    given = read_iterators(args, kwargs)
-    traced = require_values(trace_call(fn, *given, numbers=numbers, symbolic=symbolic, by_value=by_value))
-    return traced, key_for_call(traced, fn, args, kwargs)
-
-
-def traced_of(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
-    """Returns the trace of a call, given as a function and its arguments.
-
-    Raises:
-      ArgumentError: If there are no arguments, and the function needs some.
-      TraceError: If the function cannot be traced.
-    """
-    require_arguments(fn, args, kwargs, "ja.trace")
-    try:
-        return trace_call(fn, *read_iterators(args, kwargs))
-    except Exception as error:
-        raise without_own_frames(error)  # noqa: B904  # it is the same exception

@@ -47,7 +47,7 @@ from jaxaot.runtime.double_backward import gradients_function, tape_plan
 from jaxaot.runtime.key import parameter_names
 from jaxaot.runtime.program import empty_inputs, forward_graph
 from jaxaot.runtime.room import Room, Shared
-from jaxaot.runtime.sizes import Sizes, Stages
+from jaxaot.runtime.sizes import Sizes
 from jaxaot.saving import arrays_to_bytes
 from jaxaot.tape.modes import enable_grad, no_grad
 from jaxaot.tracer.arguments import flatten_arguments
@@ -169,7 +169,7 @@ def _of_graphs(parts: Partition) -> Partition:
     return parts
 
 
-class _Stages(TracingStages, Stages):
+class _Stages(TracingStages):
     """The stages of what an archive holds: nothing is compiled."""
 
     def make(self, *_: object) -> Any:

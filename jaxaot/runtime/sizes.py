@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -54,7 +54,7 @@ _MOST_IN_VAIN = 3
 """Calls are traced with symbols alone until so many in a row had no room in a bucket."""
 
 
-class Stages:
+class Stages(Protocol):
     """The stages of the flow that programs of buckets go through, each at sizes of its own.
 
     Attributes:
@@ -77,22 +77,22 @@ class Stages:
           symbolic: Paths of numbers that are symbolic at once.
           by_value: Paths of tensors that are passed as values.
         """
-        raise NotImplementedError
+        ...
 
     def trace(
         self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path],
         sizes: Any, known: Any, symbolic: Sequence[Path] = (), by_value: Sequence[Path] | None = None,
     ) -> Traced:  # fmt: skip
         """Returns the trace of a call at other sizes than its own; `known` are the values that Python asks for."""
-        raise NotImplementedError
+        ...
 
     def joint(self, traced: Traced) -> JointGraph:
         """Returns the joint graph of a trace, before any pass."""
-        raise NotImplementedError
+        ...
 
     def partition(self, joint: JointGraph) -> Partition:
         """Returns the forward and backward of a joint graph at a bucket, after the passes."""
-        raise NotImplementedError
+        ...
 
     def choose(self, joint: JointGraph, make: Callable[[Partition], Shared], name: str) -> Shared:
         """Returns what is run of a joint graph at a bucket; with a budget for everything, what fits into it there.
@@ -100,7 +100,7 @@ class Stages:
         Raises:
           BudgetError: If nothing does.
         """
-        raise NotImplementedError
+        ...
 
 
 @immutable

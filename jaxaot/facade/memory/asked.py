@@ -59,7 +59,7 @@ FACTS: dict[str, Callable[[Any], Any]] = {
 """By name, what is asked and compared; a mark says whether a tensor is a parameter."""
 
 
-def fact(name: str) -> Callable[[Any], Any]:
+def answer_to(name: str) -> Callable[[Any], Any]:
     """Returns what answers what is asked of a tensor; of an attribute that it did not have, whether it has it now."""
     return FACTS.get(name) or (lambda tensor: name in vars(tensor))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jaxaot.facade.dispatch.create import is_held
-from jaxaot.facade.memory.asked import fact as answer_to
+from jaxaot.facade.memory.asked import answer_to
 from jaxaot.facade.trace_state import TraceState
 from jaxaot.plan.guards import LEAVES, Answers, IsHeld, IsTensor, PythonGuard
 from jaxaot.plan.paths import Path
