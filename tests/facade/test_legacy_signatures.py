@@ -180,3 +180,9 @@ def test_a_tensor_has_a_layout():
     x = ja.ones(2)
     assert x.layout is ja.strided and isinstance(x.layout, ja.layout)
     assert ja.zeros(2, layout=x.layout).layout == ja.strided
+
+
+def test_sizes_come_one_by_one_or_together():
+    x = ja.ones(1, 3)
+    for y in (x.broadcast_to(2, 3), x.broadcast_to((2, 3)), x.broadcast_to(size=(2, 3)), ja.broadcast_to(x, (2, 3))):
+        assert y.tolist() == [[1, 1, 1]] * 2

@@ -484,9 +484,9 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
     return expand(input, tuple(other.shape))
 
 
-def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
+def broadcast_to(input: Tensor, *sizes: Any, size: object = None) -> Tensor:
     """Returns `input.expand(size)`."""
-    return expand(input, tuple(size))
+    return expand(input, *sizes, size=size)
 
 
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
