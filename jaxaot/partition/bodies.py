@@ -105,6 +105,7 @@ def cut_bodies(graph: Classified, rule: Rule, prices: Mapping[Any, int] | None =
         saved |= {link.var: _inner_value(pair, cuts, link, name, rule.label) for link in links}
         recomputed += _recomputed(pair, cuts, name)
         repeated += _repeated(pair, cuts)
+        # again for each pair: links of one are operands of the next
         graph = classify(joint.replace(rebuild(joint.jaxpr, eqns, joint.jaxpr.jaxpr.outvars)))
     return CutBodies(graph, BodyPlan(saved, tuple(recomputed), tuple(repeated)))
 
@@ -182,6 +183,7 @@ def _cut(
         follower.position: [follower.operands[i].outer for i in follower.own] for follower in pair.followers
     }  # fmt: skip
     atoms = [slot.outer for slot in (*pair.operands, *pair.results)]
+    # what the followers read in any case costs nothing more
     price = keeping_prices(graph, rule.policy, [a for a in atoms if not isinstance(a, DropVar)], certain, prices, scale)
     iterations = scale * max(1, interface.n_iterations(pair.eqn))
     for which in range(len(interface.bodies(pair.eqn))):
@@ -190,7 +192,7 @@ def _cut(
         ways: dict[Any, _Operand | _Kept | None] = {}
         for number, (var, slot) in enumerate(zip(joined.inputs, pair.operands, strict=True)):
             if slot.how == CARRY:
-                inside[var] = iterations * aval_bytes(var.aval)
+                inside[var] = iterations * aval_bytes(var.aval)  # stacked
             else:
                 inside[var] = 0 if isinstance(slot.outer, Literal) else interface.price(price[slot.outer], slot)
                 ways[var] = _Operand(number)
@@ -205,10 +207,12 @@ def _cut(
                 if atom not in inside or atom not in ways or kept < inside[atom]:
                     ways[atom] = _Kept(number)
                 inside[atom] = min(kept, inside.get(atom, kept))
+        # the slack is bytes of all iterations, which a body inside does not know
         inner_rule = dataclasses.replace(rule, policy=policy, slack=0)
         inner = cut_bodies(classify(joined.joint), inner_rule, inside, iterations)
         body = inner.graph
         choices, saved, spent = _solve(body, rule, policy, inside, iterations)
+        # branches share the slack though one of them runs: the limit holds for the worst
         rule = dataclasses.replace(rule, slack=rule.slack - spent)
         backward = set(body.positions(Side.BACKWARD))
         steps: list[Sequence[int]] = []
@@ -238,6 +242,7 @@ def _solve(
     if rule.price is None:
         formulation = formulate(body, choices, paid=paid, n_times=n_times)
         return choices, formulation.saved(Network(formulation.problem).least_bytes()), 0
+    # time has a price here, so what a policy saves for its time is weighed like all else
     choices = choices.under_a_budget
     formulation = formulate(body, choices, rule.cost, paid=paid, n_times=n_times)
     budgets = Budgets(formulation.problem)
@@ -257,6 +262,7 @@ def _links(pair: Pair, cuts: Sequence[_Cut]) -> list[_Link]:
                 continue
             way_out = pair.interface.exit(pair.eqn, var.aval)
             for link in links:
+                # of branches one runs, so a link may hold a value of each
                 if link.inner[which] is None and link.exit.aval == way_out.aval:
                     link.inner[which] = var
                     break
@@ -278,6 +284,7 @@ def _forward(pair: Pair, cuts: Sequence[_Cut], links: Sequence[_Link]) -> Any:
         eqns = [cut.graph.eqns[i] for i in sorted(positions)]
         for link, var in zip(links, held, strict=True):
             if var is None:
+                # all branches return the same types; nobody reads these zeros
                 more, var = filled_with_zeros(link.inner_aval)
                 eqns += more
             if link.exit.gets_axis:
@@ -348,12 +355,14 @@ def _backward(pair: Pair, cuts: Sequence[_Cut], links: Sequence[_Link], number: 
             inner = arrived
         early.append(slot(link.var, link.exit.how, inner))
     operands = [*early, *late]
+    # JAX wants constants, carries and what is sliced in this order
     order = sorted(range(len(operands)), key=lambda i: interface.rank(operands[i].how))
     bodies = []
     for which, cut in enumerate(cuts):
         eqns = [*prologue[which], *(cut.graph.eqns[i] for i in cut.steps[number])]
         invars = [operand.inner[which] for operand in operands]
         body = extract(eqns, invars, cut.joined.gradients[number], cut.graph.constants)
+        # in loops too: what an iteration repeats is alive as briefly as can be
         body = recompute_late(body, len(early))
         bodies.append(with_input_order(body, order))
     return interface.rebuild(follower.eqn, bodies, [operands[i] for i in order], interface.results(follower.eqn))

@@ -220,6 +220,7 @@ class Budgets:
         """The solution of fewest bytes."""
         if not self.problem.offload_costs:
             return self.network.least_bytes()
+        # a byte worth more than all the time there is
         total = sum(c for c in (*self.problem.costs, *self.problem.offload_costs) if c > 0)
         return self.network.at_price(float(total + 1))[0]
 
@@ -238,6 +239,7 @@ class Budgets:
         Raises:
           BudgetError: If there is none.
         """
+        # enough for all: no need to look at the hull
         if self.fastest.weight <= limit:
             return Answer(self.fastest, self.fastest.cost)
         if self.leanest.weight > limit:
@@ -259,6 +261,7 @@ class Budgets:
             self._best.append((limit, Answer(solution, solution.cost)))
             return self._best[-1][1]
         self._found.append(self._between(below, above, limit))
+        # a solution found for another budget may be better here: so more bytes never cost more time
         best = min((s for s in (self.leanest, *self._found) if s.weight <= limit), key=lambda s: (s.cost, s.weight))
         return Answer(best, min(bound, best.cost))
 
@@ -274,6 +277,7 @@ class Budgets:
         def at_price(price: float) -> Solution:
             nonlocal bound
             corner, least = self.network.at_price(price)
+            # weak duality: at any price the relaxed problem costs no more than the real one
             bound = max(bound, math.floor(least - price * limit))
             return corner
 
@@ -355,6 +359,7 @@ def search_corners(leanest: C, fastest: C, at_price: Callable[[float], C]) -> li
             price = (below.cost - above.cost) / (above.weight - below.weight)
             corner = at_price(price)
             line = below.cost + price * below.weight
+            # prices are rounded, so the search may come back to an end that it knows
             is_new = below.weight < corner.weight < above.weight
             if is_new and corner.cost + price * corner.weight < line * (1 - 1e-9):
                 search(below, corner, depth - 1)

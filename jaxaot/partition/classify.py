@@ -86,6 +86,7 @@ class Classified:
     @cached_property
     def read_behind(self) -> dict[Any, None]:
         """The variables that the backward reads or returns, in order."""
+        # of EITHER nothing is needed as such: where it runs is what the cut decides
         atoms = [atom for i in self.positions(Side.BACKWARD) for atom in self.eqns[i].invars]
         return dict.fromkeys(variables([*atoms, *self.gradients]))
 
@@ -107,14 +108,17 @@ def classify(joint: JointGraph) -> Classified:
     """Returns the side of each equation of a joint graph."""
     jaxpr = joint.jaxpr.jaxpr
     backward = forward_slice(jaxpr, jaxpr.invars[joint.n_primals :])
+    # a print or a callback is wanted for itself: it keeps alive what it reads
     effects = [i for i, eqn in enumerate(jaxpr.eqns) if not is_pure(eqn) and i not in backward]
     targets = [*jaxpr.outvars[: joint.n_outputs], *(var for i in effects for var in jaxpr.eqns[i].invars)]
+    # an output may depend on a cotangent where a function returns gradients: that part waits
     forward = (backward_slice(jaxpr, targets) | set(effects)) - backward
     effects_behind = [i for i in backward if not is_pure(jaxpr.eqns[i])]
     targets = [
         *jaxpr.outvars[joint.n_outputs + joint.n_refills :],
         *(var for i in effects_behind for var in jaxpr.eqns[i].invars),
     ]
+    # `jax.vjp` leaves equations that nobody reads; a cut through them would cost bytes
     alive = backward_slice(jaxpr, targets) | set(effects_behind)
 
     def side(i: int) -> Side:

@@ -40,6 +40,7 @@ class Choices:
     def under_a_budget(self) -> Choices:
         """The same, but what the policy would rather not repeat may be, at its cost."""
         relaxed = {
+            # SAVE of a policy is a wish for speed, which the cost says already
             i: Choice.EITHER if choice is Choice.SAVE and i not in self.fixed else choice
             for i, choice in self.by_position.items()
         }
@@ -58,6 +59,7 @@ def choose(graph: Classified, policy: Policy) -> Choices:
     """
     positions = graph.positions(Side.FORWARD, Side.EITHER)
     choices = {i: choice_of(graph.eqns[i], policy) for i in positions}
+    # to repeat a draw or a print changes what the program does
     fixed = {i for i in positions if not is_pure(graph.eqns[i])}
     if isinstance(policy, HoldingExchanges):
         fixed |= {i for i in positions if choices[i] is Choice.SAVE and kind(graph.eqns[i]) is Kind.COLLECTIVE}
@@ -121,6 +123,7 @@ def formulate(
         bytes, or nothing for outputs; in bytes.
       n_times: How often the graph runs, and keeps what it saves.
     """
+    # the caller holds these anyway, so keeping them adds no byte
     free = {*variables(graph.outputs), *graph.refills}
     paid = paid or {}
     number: dict[Any, int] = {}
@@ -132,6 +135,7 @@ def formulate(
     positions: list[int] = []
 
     def add_value(var: Var, weight: int) -> None:
+        # values and steps are numbered in the order of the graph: a solution names them in it
         number[var] = len(weights)
         weights.append(weight)
         producer.append(len(costs))
@@ -151,13 +155,16 @@ def formulate(
         eqn, choice = graph.eqns[i], choices.by_position[i]
         read = tuple(number[var] for var in dict.fromkeys(variables(eqn.invars)) if var in number)
         made = [var for var in eqn.outvars if not isinstance(var, DropVar)]
+        # a refill is there when the backward runs: to compute it again would be in vain
         is_fixed = choice is Choice.SAVE or any(var in graph.refills for var in made)
         for var in made:
+            # RECOMPUTE forbids the value, SAVE the step: both at once can leave no way at all
             is_forbidden = choice is Choice.RECOMPUTE and var not in graph.refills
             weight = paid.get(var, 0 if var in free else aval_bytes(var.aval) * n_times)
             add_value(var, FORBIDDEN if is_forbidden else weight)
         end_step(FORBIDDEN if is_fixed else cost(eqn) * n_times, read, i)
     needed = [number[var] for var in graph.needed]
+    # a carry that the backward reads is stacked, or a step behind it is
     needed += [number[var] for var in paid_primals if var in graph.read_behind]
     problem = Problem(
         tuple(weights), tuple(offload_costs), tuple(producer), tuple(costs), tuple(operands), tuple(needed)

@@ -50,6 +50,7 @@ class Network:
         steps = 2 + np.repeat(np.arange(len(counts)), counts)
         needed = np.array(problem.needed, np.int64)
         links = [
+            # whoever repeats a step repeats or keeps all that it reads
             (self._available[read], steps),
             (2 + np.array(problem.producer, np.int64), self._made),
             (self._available[needed], np.full(len(needed), _SINK)),
@@ -76,6 +77,7 @@ class Network:
         """
         is_fixed = np.asarray(self._costs == FORBIDDEN, bool)
         if only_free:
+            # what may be repeated at no cost is views and casts: the fastest cut saves their sources
             is_fixed |= np.asarray(self._costs > 0, bool)
         return self._solve(np.where(is_fixed, INFINITE, 0), self._weights)[0]
 
@@ -92,12 +94,15 @@ class Network:
         keeping = np.where(weights == FORBIDDEN, np.inf, weights * price)
         if self.problem.offload_costs:
             away = np.array(self.problem.offload_costs, np.float64)
+            # one edge for both ways to keep; which it was is told from the prices afterwards
             keeping = np.minimum(keeping, np.where(away == FORBIDDEN, np.inf, away))
         repeating = np.where(costs == FORBIDDEN, np.inf, costs)
         total = float(keeping[np.isfinite(keeping)].sum() + repeating[np.isfinite(repeating)].sum())
+        # the solver takes whole numbers of 64 bits, and sums of them must not overflow
         scale = _RESOLUTION / total if total else 1.0
 
         def scaled(costs: np.ndarray) -> np.ndarray:
+            # rounded down, so that what is found stays a lower bound
             return np.where(np.isfinite(costs), np.floor(np.where(np.isfinite(costs), costs, 0.0) * scale), INFINITE)
 
         solution, weight = self._solve(scaled(repeating).astype(np.int64), scaled(keeping).astype(np.int64), price)
@@ -108,6 +113,7 @@ class Network:
         n_steps = len(problem.costs)
         repeat = np.column_stack([np.full(n_steps, _SOURCE), 2 + np.arange(n_steps), steps])
         keep = np.column_stack([self._made, self._available, values])
+        # edges that weigh nothing are left out: most steps cost nothing where bytes alone count
         cut = min_cut(self.n_nodes, np.concatenate([self._links, repeat[steps != 0], keep]), _SOURCE, _SINK)
         is_kept = ~cut.is_behind[self._made] & cut.is_behind[self._available]
         kept = np.flatnonzero(is_kept).tolist()

@@ -134,6 +134,7 @@ class Cutter:
     @cached_property
     def graph(self) -> Classified:
         """The joint graph, its markers gathered, with the side of each equation."""
+        # markers are gathered first: a name on a value is one on all that is only another view of it
         return classify(gather_markers(self.joint))
 
     @cached_property
@@ -160,6 +161,7 @@ class Cutter:
     def save_all(self) -> tuple[int, int]:
         """What `save_all` keeps beyond primals: all of it, and what of it is no output, in bytes."""
         variant, solution = self._by_save_all
+        # refills are given back whatever is saved, so they are not counted
         kept = [var for var in variant.formulation.saved(solution) if var not in variant.graph.refills]
         return sum(aval_bytes(var.aval) for var in kept), solution.weight
 
@@ -266,6 +268,7 @@ class Cutter:
         cost = sum(self._time(variant.graph.eqns[i]) for i in places)
         cost += sum(self._time(eqn) * n_times for eqn, n_times in variant.bodies.inside.repeated)
         try:
+            # the minimum cut never repeats a matmul; a budget of its own bytes may, and so find a faster one
             searched = self._searched
             found = searched._attempt(lambda: self._search(searched.budgets, solution)) if cost else None
         except (BudgetError, PolicyError):  # bodies are cut by other rules within a budget
@@ -273,6 +276,7 @@ class Cutter:
         if found is None or found.cost >= cost:
             return parts
         faster = self._split(found.variant, found.solution, policy_label(self.policy))
+        # fewer bytes saved may still mean a higher peak, as what is repeated is alive at once
         return faster if faster.timeline.peak_bytes <= parts.timeline.peak_bytes * _ALIKE else parts
 
     def _search(self, budgets: Variants, solution: Solution) -> Found:
@@ -296,6 +300,7 @@ class Cutter:
         for make in makers:
             with contextlib.suppress(BudgetError, PolicyError, NoCut):  # what must be saved may be more
                 parts = make()
+                # several shares end at the same corner
                 found.setdefault((parts.plan.extra_bytes, parts.timeline.peak_bytes), parts)
         return sorted(found.values(), key=lambda parts: parts.timeline.peak_bytes)
 
@@ -311,6 +316,7 @@ class Cutter:
         if not looser:
             return []
         asked, least = parts.timeline.peak_bytes, looser[0].timeline.peak_bytes
+        # an estimate may be off both ways: what may be lower is tried, not only what is
         most = min((1 + _ERROR) * asked, (1 + _ERROR) / (1 - _ERROR) * least)
         return [rung for rung in looser if rung.timeline.peak_bytes <= most][:_MAX_RUNGS]
 
@@ -332,6 +338,7 @@ class Cutter:
         for find in finders:
             with contextlib.suppress(BudgetError, PolicyError, NoCut):  # what must be saved may be more
                 saved, make = find()
+                # what is saved is alive at the end of the forward: no peak is below, so it need not be split to know
                 if saved > asked and (held + saved) * _ALIKE < best.timeline.peak_bytes:
                     best = min(best, make(), key=lambda rung: rung.timeline.peak_bytes)
         return best
@@ -391,6 +398,7 @@ class Cutter:
             lean = self._lean.budgets.within(limit)
         except (BudgetError, NoCut):
             return found
+        # bottlenecks cost time only where they are no part of the best solution
         if lean.cost > found.cost * _LITTLE_LONGER:
             return found
         is_best = found.cost == found.least_cost or found.cost < lean.cost
@@ -417,6 +425,7 @@ class Cutter:
         tried = [self._fastest_fitting(fit)]
         first, peak = tried[0]
         seconds = first.plan.recompute_seconds if peak <= fit.bytes else None
+        # both ways are looked at: neither takes less memory on every graph
         tried.append(self._lean._fastest_fitting(fit, seconds))
         found = [parts for parts, peak in tried if peak <= fit.bytes]
         if found:
@@ -445,6 +454,7 @@ class Cutter:
         tried = None
         leanest: tuple[Partition, int] | None = None
         for corner in corners[:: -(-len(corners) // _TRIALS_TO_FIT)]:
+            # corners, since between them nothing new is cheaper for its bytes; few, as each is a whole split
             trial = self.within(corner.weight)
             peak = memory_timeline(trial).peak_bytes
             if leanest is None or peak < leanest[1]:
@@ -472,10 +482,12 @@ class Cutter:
 
     def _split(self, variant: Variant, solution: Solution, label: str) -> Partition:
         formulation = variant.formulation
+        # markers have said what they say; XLA never sees them
         decided = without_markers(variant.graph, formulation.saved(solution), variant.choices.by_position)
         parts = split(decided, label, self.save_all[0], variant.bodies.inside)
         parts = dataclasses.replace(parts, joint=self.joint, target=self.target)
         moved = {decided.value.get(var, var) for var in formulation.offloaded(solution)}
+        # refills are given back to the caller, so they never go to the host
         kept = [var for var in decided.saved if var not in decided.graph.refills]
         return offload(parts, [i for i, var in enumerate(kept) if var in moved]) if moved else parts
 
@@ -483,6 +495,7 @@ class Cutter:
         try:
             return solve()
         except NoCut:
+            # a network without a finite cut: an infinite edge leads from the primals to the backward
             raise PolicyError(self._impossible()) from None
 
     def _impossible(self) -> str:

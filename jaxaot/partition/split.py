@@ -49,6 +49,7 @@ def split(decided: Decided, label: str, save_all_bytes: int, inside: BodyPlan) -
     read = set(variables(atom for i in backward_eqns for atom in graph.eqns[i].invars)) | set(
         variables(graph.gradients)
     )
+    # what was decided for one equation may be needed by none, once others are saved
     refilled = [var for var in saved if var in read and var in graph.refills]
     saved = [var for var in saved if var in read and var not in graph.refills]
     primals = [(i, var) for i, var in enumerate(graph.primals) if var in read]
@@ -56,6 +57,7 @@ def split(decided: Decided, label: str, save_all_bytes: int, inside: BodyPlan) -
     place_of_output: dict[Any, int] = {}
     for i, var in enumerate(graph.outputs):
         if not hasattr(var, "val"):
+            # the first of several equal outputs: all hold the same array
             place_of_output.setdefault(var, i)
     sources: list[ResidualSource] = [FromPrimal(i) for i, _ in primals]
     sources += [FromRefill(graph.refills[var]) for var in refilled]
@@ -68,15 +70,18 @@ def split(decided: Decided, label: str, save_all_bytes: int, inside: BodyPlan) -
             extra.append(var)
 
     forward_eqns = backward_slice(graph.joint.jaxpr.jaxpr, [*graph.outputs, *extra])
+    # effects too, which no output depends on
     forward_eqns |= set(graph.positions(Side.FORWARD))
     made = {var for i in forward_eqns for var in graph.eqns[i].outvars}
     results, fills = [*graph.outputs, *extra], [var for var in graph.refills if var in made]
     forward = extract([graph.eqns[i] for i in sorted(forward_eqns)], graph.primals, [*results, *fills], graph.constants)
+    # XLA would gather for all layers at the start; so each fill waits for what was computed before it
     forward = first_outputs(hold_fills(forward, len(fills)), len(results))
     residuals = [*(var for _, var in primals), *refilled, *saved]
     backward = extract(
         [graph.eqns[i] for i in backward_eqns], [*residuals, *graph.cotangents], graph.gradients, graph.constants
     )
+    # XLA keeps the order by and large: computed at the start, all would be alive at once
     backward = recompute_late(backward, len(residuals))
     repeated = [*(graph.eqns[i] for i in recomputed if i in forward_eqns), *(eqn for eqn, _ in inside.repeated)]
     plan = SavePlan(
@@ -109,6 +114,7 @@ def recomputed_positions(
       backward: The backward equations to run.
       results: The atoms to compute.
     """
+    # primals are inputs of the backward whatever is saved; the caller holds them
     available = {*saved, *graph.primals, *graph.constants}
     targets = [*(atom for i in backward for atom in graph.eqns[i].invars), *results]
     found = backward_slice(graph.joint.jaxpr.jaxpr, targets, available)

@@ -134,6 +134,7 @@ def _with_sources(jaxpr: Jaxpr, results: Collection[Any]) -> frozenset[Any]:
         eqn = makers.get(result)
         while eqn is not None and kind(eqn) is Kind.VIEW and len(sources := variables(eqn.invars)) == 1:
             (source,) = sources
+            # with a second reader, XLA keeps the source beside what it is moved into
             if n_readers[source] > 1 or aval_bytes(source.aval) != aval_bytes(result.aval):
                 break
             found.add(source)
@@ -313,6 +314,7 @@ def _fused(jaxpr: Jaxpr, target: Target) -> set[Any]:
     needed = _read_as_arrays(jaxpr)
     kernels: dict[Any, set[int]] = {var: {-1, -2} for var in variables(jaxpr.outvars)}  # of a variable, what reads it
     found: set[Any] = set()
+    # from the end, since a value is fused or not by who reads it
     for i, eqn in reversed(list(enumerate(jaxpr.eqns))):
         which = kind(eqn)
         readers = {k for var in eqn.outvars for k in kernels.get(var, ())}
@@ -330,6 +332,7 @@ def _read_as_arrays(jaxpr: Jaxpr) -> set[Any]:
     found: set[Any] = set()
     for eqn in reversed(jaxpr.eqns):
         which = kind(eqn)
+        # XLA calls kernels of its own for these, which read arrays in memory
         if which >= Kind.SORT or (which is Kind.VIEW and not found.isdisjoint(eqn.outvars)):
             found.update(variables(eqn.invars))
     return found

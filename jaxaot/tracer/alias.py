@@ -99,6 +99,7 @@ def collect_escapes(
       reached: Id of each object that it could reach before → its path.
       own: Id of each list and dict among them → its path.
     """
+    # first: what follows walks results to their leaves, and would not end
     refuse_cycles(result, "The results")
     is_object = lambda x: x is None or id(x) in objects or id(x) in made or is_iterator(x)
     whole = pytree.flatten(result, is_leaf=lambda x: is_object(x) or id(x) in own)
@@ -121,6 +122,7 @@ def collect_escapes(
             _visit(trace, escapes, seen, leaf)
     for tensor in kept:
         _visit(trace, escapes, seen, tensor)
+    # after results, since a tensor from outside may have become a view of one made inside
     escapes.changed = [tensor for tensor, _ in trace.tensors.values()]
     for tensor in escapes.changed:
         _visit(trace, escapes, seen, tensor)
@@ -178,6 +180,7 @@ def _visit(trace: TraceState, escapes: Escapes, seen: set[int], tensor: Tensor) 
             )
         escapes.made.append(tensor)
     else:
+        # returned but untouched so far; it needs a number at run time
         trace.note(tensor)
     if storage.trace is not trace:  # memory from outside, of which no value may have been read
         trace.adopt(storage)
@@ -202,6 +205,7 @@ def _separate_only_views(trace: TraceState, escapes: Escapes, asked: set[int]) -
         sharers.setdefault(id(tensor._storage), []).append(tensor)
     for storage in escapes.fresh:
         reached = [tensor for tensor in sharers.get(id(storage), ()) if id(tensor) in asked]
+        # with a second way in, writes through one are seen through the other: the base must stay
         if len(reached) != 1 or any(tensor._trace is not trace for tensor in sharers[id(storage)]):
             continue
         (view,) = reached
@@ -403,6 +407,7 @@ def _counters(
     for tensor, _ in trace.noted.values():
         if tensor._counter is not None:
             outside.setdefault(id(tensor._counter), tensor)
+    # tensors that share a counter see one another's writes, in `_version` and in checks of saved values
     sharers = collections.Counter(id(t._counter) for t in escapes.made if t._counter is not None)
     counters: list[Tensor | FreshCounter] = []
     number: dict[int, int] = {}
@@ -433,6 +438,7 @@ def _history_source(
     if is_outside and (
         was is None or (history.node is was[1]["node"] and history.requires_grad == was[1]["requires_grad"])
     ):
+        # nothing was recorded on it: the call hands on the history that the tensor has then
         return lambda tensor_with, _: HistoryOfInput(tensor_with(history))
     layout, offset = history.layout, history.offset
     if not history.requires_grad or history.node is None:
@@ -444,9 +450,11 @@ def _history_source(
     held = storage.layout
     shown = (layout.size, layout.stride, layout.dtype, layout.is_conj)
     if shown != (held.size, held.stride, held.dtype, held.is_conj):
+        # a history of a part of the storage: its gradient has the shape of the part
         window, starts = find_window(storage.layout, layout, offset)
         value = window.apply(value, starts)
     place = len(differentiable)
+    # an output apart, even for an equal value: each has a cotangent of its own
     differentiable.append(output(value, differentiable))
     if is_outside:
         return lambda tensor_with, _: HistoryOfNode(place, tensor_with(history), layout, offset)

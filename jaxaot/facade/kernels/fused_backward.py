@@ -39,11 +39,13 @@ def run_fused(fusible: FusibleNodes, cotangent: Array) -> Sequence[Any] | None:
       than two of its links run anything.
     """
     links: list[GradKernel] = fusible.links
+    # numbers and not kernels: a key holds nothing alive
     key = (*[link.number for link in links], *fusible.positions)
     kernel = _fused_kernels.get(key)
     if kernel is None:
         n = _times_seen.get(key, 0) + 1
         if n <= OFTEN or is_tracer(cotangent) or sum(not link.passes_through for link in links) < 2:
+            # under a trace the links are inlined anyway; one link that runs is a kernel already
             remember(_times_seen, key, n, _MAX_COUNTED)
             return None
         kernel = fused_kernel(links, tuple(fusible.positions), [len(node.leaves) for node in fusible.nodes])  # type: ignore[attr-defined]
@@ -68,6 +70,7 @@ def fused_kernel(
             gradients = list(pull(leaves[begin : begin + n], [cotangent]))
             begin += n
             if position is not None:
+                # the others leave the sequence: they are gradients of edges to other nodes
                 cotangent = gradients.pop(position)
             outer += gradients
         return outer

@@ -58,6 +58,7 @@ class _Differentiated:
             smooth = [r for r in results[: self._n_of(results)] if r is not None and is_inexact(r.dtype)]
             return smooth, results
 
+        # only float results get cotangents; `vjp` would ask for one of each output
         smooth, pullback, results = jax.vjp(op, *[given[i] for i in wanted], has_aux=True)
         n, kernel = self._n_of(results), self._kernel
         kernel.differentiable = tuple(i < n and r is not None and is_inexact(r.dtype) for i, r in enumerate(results))
@@ -65,6 +66,7 @@ class _Differentiated:
         # the results and the differentiated outputs are the same values: return each once
         floats = iter(smooth)
         results = [next(floats) if d else r for r, d in zip(results, kernel.differentiable, strict=True)]
+        # JAX has its pullback as a pytree: its leaves are the residuals, its tree is how to call it
         leaves, self._tree = jax.tree.flatten(pullback)
         return results, leaves
 
@@ -81,6 +83,7 @@ class _Differentiated:
             for place, value in zip(traced, given, strict=False):
                 full[place] = value
             results = self._spec.evaluate(self._recipe.nest(full), self._static, None if key is None else given[-1])
+            # None is no output of a jaxpr; which results are missing is known once the op has run
             kinds[:] = [r is not None for r in results]
             return [r for r in results if r is not None]
 
@@ -118,12 +121,14 @@ class _Differentiated:
                 case _:
                     place = (1, n + i)
                     sources.append((origin, i))
+            # a value that is an operand or a result is not returned twice: XLA would copy it
             routes.append(place)
         kernel.routes, kernel.sources = tuple(routes), tuple(sources)
         kernel.saved_arguments = tuple(traced[i] for i in residuals.arguments if i < len(traced))
 
     def _run(self, *operands: Any) -> Any:
         values, key = self._recipe.unpack(operands), self._recipe.key(operands)
+        # numbers that are constants of the recipe have no gradient, and are no inputs of the graph
         traced = [i for i, value in enumerate(values) if is_tracer(value)]
         given = [values[i] for i in traced] + ([] if key is None else [key])
         shapes, present = self._choose(values, key, traced, given)
@@ -151,6 +156,7 @@ class _Differentiated:
         return [abstract_like(value) for value in self._inputs]
 
     def _pull(self, saved: Any, cotangents: Any) -> Any:
+        # what is kept for second derivatives alone comes last, and is not read by the first
         return self._pull_back(self._residuals.leaves(*saved[: self._residuals.n_plain]), cotangents)
 
     def pull_again(self, saved: Any, cotangents: Any) -> Any:
@@ -159,6 +165,7 @@ class _Differentiated:
 
     def _pull_back(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         full = [
+            # a result that nothing used has no cotangent; PyTorch too fills in zeros
             jnp.zeros(aval.shape, aval.dtype) if ct is None else conjugate(ct.astype(aval.dtype))
             for ct, aval in zip(cotangents, self._avals, strict=True)
         ]
@@ -264,7 +271,7 @@ class GradKernel:
         self.is_recorded = False
         self.is_plain = self.is_link = False
         self.number = next(_numbers)
-        self.passes_through: Any = None
+        self.passes_through: Any = None  # unknown until a backward shows it
         self.layouts: tuple[Layout | None, ...] = ()
         made = _Differentiated(self, spec, static, recipe, is_abstract)
         self.run: Any = AbstractRun(made.run, made.look) if is_abstract else EagerKernel(made.run)
@@ -295,13 +302,14 @@ class GradKernel:
         if passes_through is None:
             passes_through = self.passes_through = self._find_pass_through(leaves, cotangents)
         if passes_through and cotangents[0].dtype == passes_through:
+            # no program at all: of a chain of sums only the ends run
             return [cotangents[0]] * len(self.places)
         return without_unreached(self.pull(leaves, cotangents), cotangents, self.apart)
 
     def _find_pass_through(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> Any:
         if not self.is_plain or self.pull.is_abstract or has_abstract(cotangents):
             return None if self.is_plain and not self.pull.is_abstract else False
-        graph = self.pull.inside.trace(leaves, cotangents).jaxpr.jaxpr
+        graph = self.pull.inside.trace(leaves, cotangents).jaxpr.jaxpr  # traced, not compiled
         is_same = all(var is graph.invars[-1] for var in graph.outvars)
         return cotangents[0].dtype if is_same else False
 
@@ -315,6 +323,7 @@ class GradKernel:
         """
         if self.node_name in NUMBERS_APART:
             self.tensor_parameters = tuple(i for i in self.tensor_parameters if is_tensor[i])
+        # operands and outputs stand in one sequence at run time, so a route is one position
         self.pick_leaves = _picker([position + source * n_operands for source, position in self.routes])
         held = {position for source, position in self.routes if source == 0}
         steps = zip(is_tensor, self.recipe.steps, strict=True)
@@ -324,6 +333,7 @@ class GradKernel:
         self.n_outputs = len(self.differentiable)
         self.is_plain = self.is_recorded and n == 1 and self._has_one_result
         touched = (*self.recipe.layouts, *self.layouts)
+        # by size, since a large kernel takes longer than its call: fusing it would only compile more
         n_bytes = sum(layout.nbytes for layout in touched if layout is not None)
         self.is_link = self.is_plain and not self.run.is_abstract and n_bytes <= SMALL
         self.held_results = tuple(sorted({p for source, p in self.routes if source == 1 and p < n}))

@@ -29,6 +29,7 @@ from jaxaot.views.window import AbstractWindow
 def remember(kept: dict[Any, Any], key: Any, value: Any, most: int) -> None:
     """Keeps a value, in place of the oldest if there are as many as there may be."""
     if key not in kept and len(kept) >= most:
+        # the oldest, not the least used: a use would have to be noted at every eager call
         kept.pop(next(iter(kept)), None)
     kept[key] = value
 
@@ -63,6 +64,7 @@ class Recipe:
                     values.append(value)
                 case ("operand", position):
                     values.append(operands[position])
+                # starts are operands: a loop over `x[i]` runs one program, whatever `i` is
                 case ("window", position, window, starts):
                     values.append(window.apply(operands[position], operands[starts]))
         return values
@@ -125,6 +127,7 @@ KEY = jax.ShapeDtypeStruct((2,), np.uint32)
 
 def fold_key(words: Any) -> Any:
     """Returns the key of (seed, seed, offset), the words of an eager draw."""
+    # the offset is folded in here: as numbers of the program, each draw would compile one
     return jax.random.fold_in(words[:2], words[2])
 
 
@@ -141,6 +144,7 @@ def result_layouts(
         elif spec.layout == "same":
             layouts.append(dense_like(operands[0], np.dtype(result.dtype)))
         elif spec.layout in ("operands", "indexed"):
+            # PyTorch converts before it looks at strides, and the copy that this makes is dense
             shown = _converted(operands, result.dtype) if spec.promote else tuple(operands)
             layouts.append(elementwise_layout(shown, tuple(result.shape), np.dtype(result.dtype)))
         else:
@@ -192,6 +196,7 @@ def fit_into(result: Any, size: tuple[int, ...], dtype: Any) -> Any:
         raise DtypeError(
             f"result type {dtype_name(result.dtype)} can't be cast to the desired output type {dtype_name(dtype)}"
         )
+    # nothing has a value here, so there is none to convert
     if type(result) is AbstractArray:
         return result.astype(dtype)
     return strong(result, dtype) if result.dtype != dtype or getattr(result, "weak_type", False) else result
@@ -234,10 +239,12 @@ class WriteKernel:
             results = spec.evaluate(recipe.nest(recipe.unpack(operands)), static, recipe.key(operands))
             stored = fit_into(results[0], target.size, target.dtype)
             new = stored if window is None else window.scatter(base, stored, operands[1])
+            # the storage stays on its devices, wherever the operands come from
             return placed_like(new, base), results[1:]
 
         run.__name__ = f"{spec.name}_"
         self.run = EagerKernel(run)
+        # a program apart, since XLA decides on reuse when it compiles; it is compiled when first called
         self.run_donated = EagerKernel(run, donate_argnums=0)
 
 

@@ -66,6 +66,7 @@ def choose_residuals(closed: ClosedJaxpr, n_results: int, differentiated: Sequen
       n_results: How many results there are.
       differentiated: The positions of the arguments that gradients flow to.
     """
+    # inlined: a call would hide from what a value follows
     flat = _reading_rounded_results(inline(closed), n_results)
     jaxpr = flat.jaxpr
     constants = dict(zip(jaxpr.constvars, flat.consts, strict=True))
@@ -77,12 +78,14 @@ def choose_residuals(closed: ClosedJaxpr, n_results: int, differentiated: Sequen
     kept: OrderedSet[Any] = OrderedSet()
     redone: set[int] = set()
     for var in dict.fromkeys(held):
-        if var in constants:
+        if var in constants:  # part of both programs already
             continue
         positions = sorted(backward_slice(jaxpr, [var], named))
         sources = _sources(jaxpr.eqns, positions, named) if positions else [var]
+        # a mask of a large argument is kept itself, not the argument
         is_small = all(aval_bytes(source.aval) <= _MUCH_LARGER * aval_bytes(var.aval) for source in sources)
         if is_small and all(map(_follows_cheaply, (jaxpr.eqns[i] for i in positions))):
+            # here memory is saved: the sources live anyway, and the backward does a few instructions more
             redone.update(positions)
             for source in sources:
                 kept.add(source)
@@ -92,6 +95,7 @@ def choose_residuals(closed: ClosedJaxpr, n_results: int, differentiated: Sequen
     names = named | {var: (KEPT, i) for i, var in enumerate(further)}
     dependent = _dependent(jaxpr, [jaxpr.invars[i] for i in differentiated])
     again = [var for var in further if var in dependent]
+    # a kept value that depends on arguments is a constant to the backward, so its derivative would be lost
     derived = sorted(backward_slice(jaxpr, again, named))
     besides = [var for var in _sources(jaxpr.eqns, derived, named) if var not in kept]
     needed = backward_slice(jaxpr, kept, [var for var, (origin, _) in named.items() if origin == RESULT])
