@@ -55,6 +55,11 @@ LAYERS = [
         "subclasses",
         "distributed",
         "doctor",
+        "estimate",
+        "sizes",
+        "stages",
+        "interop",
+        "utils",
     ),
     ("demo",),
     ("cli",),
@@ -123,6 +128,7 @@ def problems(path, root=ROOT):
 
 
 LOCAL = {
+    ("archive/files.py", "jaxaot.archive.loaded"),  # files of tensors are read without what carries calls out
     ("cli.py", "jaxaot.demo.bench"),
     ("cli.py", "jaxaot.demo.report"),  # the demo is imported when it runs, not by other commands
     ("cli.py", "jaxaot.demo.train"),
