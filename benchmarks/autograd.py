@@ -100,7 +100,7 @@ def gpt(torch: Any, n_rounds: int) -> Result:
     tape = contestants["jaxaot tape"]
 
     def compiled_tape() -> Any:
-        with ja.compiled_autograd(tapes):
+        with ja.compiler.compiled_autograd(tapes):
             return tape()
 
     contestants["jaxaot tape, its backward compiled"] = compiled_tape

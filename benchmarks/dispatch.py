@@ -66,7 +66,7 @@ def torchax_compile() -> Callable[..., Any] | None:
 def doing_nothing(n_rounds: int) -> Result:
     """Times a function that returns its argument."""
     array = jnp.ones(8)
-    tensor = ja.from_jax(array)
+    tensor = ja.interop.from_jax(array)
     ours, theirs = ja.compile(lambda x: x), jax.jit(lambda x: x)
     contestants: dict[str, Any] = {"jax.jit": lambda: theirs(array), "ja.compile": lambda: ours(tensor)}
     torch = find_torch()
@@ -165,7 +165,7 @@ def training(n_rounds: int) -> Result:
         return (x * w).sum()
 
     ours = ja.compile(fn)
-    x_tensor, w_tensor = ja.from_jax(x), ja.tensor([1.0] * 8, requires_grad=True)
+    x_tensor, w_tensor = ja.interop.from_jax(x), ja.tensor([1.0] * 8, requires_grad=True)
 
     def call_split():
         _, residual = forward(w, x)

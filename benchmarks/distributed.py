@@ -123,11 +123,13 @@ def by_hand(model: GPT, ids: np.ndarray, mesh: Any, keeps: bool = False) -> tupl
 
     def block_of(block: ja.nn.Module) -> Any:
         def run(params: Any, x: Any) -> Any:
-            return ja.functionalize(lambda params, x: ja.func.functional_call(block, params, (x,)))(gather(params), x)
+            return ja.func.functionalize(lambda params, x: ja.func.functional_call(block, params, (x,)))(
+                gather(params), x
+            )
 
         return run if keeps else jax.checkpoint(run, policy=saves)
 
-    blocks, cross_entropy = [block_of(block) for block in model.blocks], ja.functionalize(F.cross_entropy)
+    blocks, cross_entropy = [block_of(block) for block in model.blocks], ja.func.functionalize(F.cross_entropy)
 
     def loss(params: Any, ids: Any) -> Any:
         ends, layers = gather(params[0]), params[1:]
@@ -168,7 +170,7 @@ def in_parallel(model: GPT, ids: np.ndarray, mesh: Any, jit: Any) -> Any:
       jit: `jax.jit` or `ja.jit`.
     """
 
-    @ja.functionalize
+    @ja.func.functionalize
     def loss(params: Any, ids: Any) -> Any:
         logits = ja.func.functional_call(model, params, (ids[:, :-1],))
         return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())

@@ -74,7 +74,7 @@ def _case(name: str, make: Callable[[Any], Any], *args: np.ndarray, n: int) -> R
     model = make(ja).eval()
     given = tuple(map(ja.tensor, args))
     state = {key: value.detach().numpy().copy() for key, value in model.state_dict().items()}
-    frozen: Any = ja.freeze(model, *given)
+    frozen: Any = ja.compiler.freeze(model, *given)
     compiled: Any = ja.compile(model)
 
     def unfrozen() -> Any:
@@ -86,7 +86,7 @@ def _case(name: str, make: Callable[[Any], Any], *args: np.ndarray, n: int) -> R
         theirs.load_state_dict({key: torch.from_numpy(value) for key, value in state.items()})
         return theirs, tuple(map(torch.tensor, args))
 
-    contestants: dict[str, Callable[[], Any]] = {"ja.compile": unfrozen, "ja.freeze": lambda: frozen(*given)}
+    contestants: dict[str, Callable[[], Any]] = {"ja.compile": unfrozen, "ja.compiler.freeze": lambda: frozen(*given)}
     _add_torch(contestants, of_torch, close=1e-3)
     return _result(name, frozen, contestants, n)
 
@@ -114,10 +114,10 @@ def mlp(n: int, dtype: str = "float32", is_turned: bool = True, batch: int = 8, 
         return Layers(), (torch.tensor(first).to(getattr(torch, dtype)),)
 
     weights, x = [jnp.asarray(w, dtype) for w in drawn], jnp.asarray(first, dtype)
-    frozen, compiled, jitted = ja.freeze(run, weights, x, argnums=0), ja.compile(run), jax.jit(run)
+    frozen, compiled, jitted = ja.compiler.freeze(run, weights, x, argnums=0), ja.compile(run), jax.jit(run)
     contestants: dict[str, Callable[[], Any]] = {
         "ja.compile": lambda: compiled(weights, x),
-        "ja.freeze": lambda: frozen(weights, x),
+        "ja.compiler.freeze": lambda: frozen(weights, x),
         "jax.jit": lambda: jitted(weights, x),
     }
     _add_torch(contestants, of_torch, close=1e-3 if dtype == "float32" else 0.1)

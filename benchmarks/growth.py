@@ -47,11 +47,11 @@ def waves(x: Any, n: int, sin: Callable[[Any], Any]) -> Any:
 
 
 def tape(most: int) -> None:
-    """A backward under `ja.compiled_autograd` over a chain of n nodes; `jax.jit` of the same gradient."""
+    """A backward under `ja.compiler.compiled_autograd` over a chain of n nodes; `jax.jit` of the same gradient."""
     for n in (300, 1_000, 3_000):
         if n <= most:
             loss = waves(ja.ones(4, requires_grad=True), n, ja.sin)
-            with ja.compiled_autograd():
+            with ja.compiler.compiled_autograd():
                 ours = seconds(lambda: loss.backward())
             plain = seconds(lambda: jax.jit(jax.grad(lambda x: waves(x, n, jnp.sin)))(jnp.ones(4)))
             line("tape", n, compiled_autograd=ours, jax_jit=plain)
@@ -69,9 +69,9 @@ def row(most: int) -> None:
         if n <= most:
             args = [jnp.full(1_000, 1 + i / 1_000) for i in range(n + 1)]
             positions = tuple(range(n + 1))
-            tensors = [ja.from_jax(x + 0).requires_grad_() for x in args]
+            tensors = [ja.interop.from_jax(x + 0).requires_grad_() for x in args]
             loss = ja.compile(product)(*tensors)
-            eager = product(*(ja.from_jax(x + 0).requires_grad_() for x in args))
+            eager = product(*(ja.interop.from_jax(x + 0).requires_grad_() for x in args))
             line(
                 "row",
                 n,

@@ -104,7 +104,7 @@ def contestant(parts: Any, model: Model, pair: Any = None) -> Contestant:
 
 def pack_all(pair: Any, arrays: Sequence[Any]) -> list[Any]:
     """Returns what eager hooks make of residuals."""
-    return [pair.pack(ja.from_jax(x)) for x in arrays]
+    return [pair.pack(ja.interop.from_jax(x)) for x in arrays]
 
 
 def unpack_all(pair: Any, packed: Sequence[Any]) -> list[Any]:

@@ -2,7 +2,7 @@
 
     python -m benchmarks.profile
 
-ViT-B/16 in flax linen and nnx, by `ja.profile` with its table, beside what JAX takes to trace the same:
+ViT-B/16 in flax linen and nnx, by `ja.estimate.profile` with its table, beside what JAX takes to trace the same:
 `jax.make_jaxpr` and `jax.eval_shape` of its `value_and_grad`. Each is given a function that it has not seen, with JAX's
 caches emptied, and *again* is a second call of the same. The model as `ja.nn` has it runs forward and backward on the
 device `"meta"`. Where PyTorch is installed, an encoder of the same size runs on its meta device and under
@@ -97,8 +97,8 @@ def case(name: str, loss: Callable[..., Any], args: tuple[Any, ...], n_rounds: i
     contestants: dict[str, Callable[[], Any]] = {
         "jax.make_jaxpr": cold(lambda fn: jax.make_jaxpr(jax.value_and_grad(fn))(*args)),
         "jax.eval_shape": cold(lambda fn: jax.eval_shape(jax.value_and_grad(fn), *args)),
-        "ja.profile, with its table": cold(lambda fn: str(ja.profile(fn, *args, target="v5e"))),
-        "ja.profile, again": lambda: ja.profile(loss, *args, target="v5e"),
+        "ja.estimate.profile, with its table": cold(lambda fn: str(ja.estimate.profile(fn, *args, target="v5e"))),
+        "ja.estimate.profile, again": lambda: ja.estimate.profile(loss, *args, target="v5e"),
         "ja.nn on meta": lambda: meta_step(cold=True),
         "ja.nn on meta, again": meta_step,
         **torch_contestants(),

@@ -386,7 +386,7 @@ def seen(steps: int, longest: int) -> None:
     fn = lambda w, x: (x @ w).sum()
     plain, sized = untyped(ja.jit(fn)), untyped(ja.jit(fn, dynamic={"x": 0}))
     compiled, at_sizes = untyped(ja.compile(fn, dynamic=False)), untyped(ja.compile(fn, dynamic={"x": 0}))
-    tensor, there = ja.from_jax(w), {n: ja.from_jax(x) for n, x in arrays.items()}
+    tensor, there = ja.interop.from_jax(w), {n: ja.interop.from_jax(x) for n, x in arrays.items()}
     by_hand = lambda n: padded(arrays[n], (16, 4))
     turns: dict[str, Callable[[int], Any]] = {
         "ja.jit, padded by hand": lambda n: plain(w, by_hand(n)),

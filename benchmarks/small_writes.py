@@ -44,7 +44,7 @@ def writes_of(spec: Any) -> Iterator[tuple[str, Any, Callable[..., Any], list[An
                 return
             (_, *dynamic), static = found
             leaves, tree = jax.tree.flatten(dynamic)
-            given = [ja.from_jax(leaf) for leaf in leaves if isinstance(leaf, jax.Array)]
+            given = [ja.interop.from_jax(leaf) for leaf in leaves if isinstance(leaf, jax.Array)]
 
             def write(base: Any, *others: Any, leaves: Any = leaves, tree: Any = tree, view: Any = view) -> None:
                 left = iter(others)

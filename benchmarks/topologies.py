@@ -108,7 +108,7 @@ def main() -> None:
             for name, sizes in apart(model, types, on).items():
                 table.add_row(f"jaxaot, {name}", *map(format_bytes, sizes))
             Console(width=120).print(table)
-            print(ja.plan(model.loss, *types, target=kind))
+            print(ja.estimate.plan(model.loss, *types, target=kind))
 
 
 if __name__ == "__main__":

@@ -86,8 +86,8 @@ def of_tensors(step: Step) -> Callable[[], Any]:
     import jaxaot as ja
 
     words: Any = step.words
-    parameters = jax.tree.map(lambda a: ja.from_jax(jnp.copy(a)).requires_grad_(), step.state)
-    data = jax.tree.map(ja.from_jax, step.data)
+    parameters = jax.tree.map(lambda a: ja.interop.from_jax(jnp.copy(a)).requires_grad_(), step.state)
+    data = jax.tree.map(ja.interop.from_jax, step.data)
     leaves = jax.tree.leaves(parameters, is_leaf=lambda x: isinstance(x, ja.Tensor))
 
     @ja.compile

@@ -24,7 +24,7 @@ if kind == "jax.jit":
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 else:
     import jaxaot as ja
-    ja.set_config(cache_dir=folder)
+    ja.config.set(cache_dir=folder)
 from benchmarks.models import gpt
 model = gpt(n_layers)
 

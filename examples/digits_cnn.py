@@ -71,7 +71,7 @@ def main(n_epochs: int = 5, n_images: int = 2000, batch: int = 100) -> float:
         print(f"epoch {epoch}: loss {loss.item():.3f}, right {accuracy:.1%}")
     path = os.path.join(tempfile.mkdtemp(), "digits.safetensors")
     ja.save(model.state_dict(), path)
-    model.load_state_dict(ja.load_state(path))
+    model.load_state_dict(ja.load(path))
     return accuracy
 
 

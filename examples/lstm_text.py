@@ -71,7 +71,7 @@ def main(n_epochs: int = 8, batch: int = 16, n_steps: int = 32) -> list[float]:
         print(f"epoch {epoch}: {losses[-1]:.3f} nats for a character")
         # what a run that was interrupted goes on from
         ja.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "rng": ja.get_rng_state()}, path)
-    saved = ja.load_state(path)
+    saved = ja.load(path)
     model.load_state_dict(saved["model"])
     optimizer.load_state_dict(saved["optimizer"])
     print(sampled(model, "7 times 8 is "))

@@ -12,8 +12,8 @@
 
     step(ja.randn(4, 3), ja.zeros(4, 3)).backward()
 
-This file is the contract: every public name. The functions of the op table (`ja.add`, `ja.matmul`, …) are derived from
-its rows.
+This file is the contract: every public name, in tables of those that are PyTorch's and of our own. The functions of
+the op table (`ja.add`, `ja.matmul`, …) are derived from its rows.
 """
 
 import builtins as _builtins
@@ -33,99 +33,34 @@ from jaxaot._versions import check_versions as _check_versions
 _check_versions(_jax_itself.__version__)  # before anything that another version may lack
 
 # ruff: noqa: E402
-import jaxaot.plan as _plan  # noqa: F401  the room, before the function `plan` takes its name
-from jaxaot import errors as errors
+import jaxaot.plan as _plan  # noqa: F401  the room, before its name is taken away, which is an old one of users
 from jaxaot._logs import set_up_logs as _set_up_logs
 from jaxaot._util import public_names as _public_names
-from jaxaot.errors import JaxaotError as JaxaotError
+from jaxaot.errors.absent import HINTS as _HINTS
 from jaxaot.errors.absent import Finder as _Finder
 from jaxaot.errors.absent import missing_name as _missing_name
 from jaxaot.ops.dtypes import dtype as dtype
-from jaxaot.settings import Config as Config
-from jaxaot.settings import get as _get_config
-from jaxaot.settings import scoped as _scoped
-from jaxaot.settings import set_globally as _set_globally
 from jaxaot.views.memory_format import MemoryFormat as memory_format
 from jaxaot.views.memory_format import MemoryLayout as layout
 
 globals().pop("plan")
 
-_LATER = {
-    "jaxaot.api": (
-        "compile",
-        "explain",
-        "functionalize",
-        "pareto",
-        "trace",
-    ),
-    "jaxaot.archive.dims": ("Dim",),
-    "jaxaot.archive.exported": ("export",),
-    "jaxaot.archive.loaded": ("load",),
-    "jaxaot.autograd._compiled_tape": ("compiled_autograd",),
-    "jaxaot.facade.marks.assumed": ("assume_constant",),
-    "jaxaot.facade.dispatch.create": (
-        "as_tensor",
-        "from_dlpack",
-        "from_jax",
-        "from_numpy",
-        "tensor",
-    ),
+_PYTORCH = {
+    "jaxaot.api": ("compile",),
+    "jaxaot.archive.files": ("load",),
+    "jaxaot.facade.dispatch.create": ("as_tensor", "from_dlpack", "from_numpy", "tensor"),
     "jaxaot.facade.memory.devices": ("device",),
     "jaxaot.facade.memory.generator": (
         "Generator",
         "default_generator",
-        "fork_rng",
         "get_rng_state",
         "initial_seed",
         "manual_seed",
         "set_rng_state",
     ),
-    "jaxaot.facade.marks.markers": (
-        "checkpoint_name",
-        "must_recompute",
-        "must_save",
-    ),
-    "jaxaot.facade.marks.printed": ("print",),
-    "jaxaot.facade.marks.sizes": (
-        "check",
-        "mark_dynamic",
-        "mark_static",
-    ),
     "jaxaot.facade.memory.storage": ("Storage",),
-    "jaxaot.facade.memory.tensor": (
-        "Size",
-        "Tensor",
-    ),
-    "jaxaot.facade.marks.trees": (
-        "to_arrays",
-        "to_tensors",
-    ),
-    "jaxaot.freezing.frozen": ("freeze",),
-    "jaxaot.ir.roofline": ("Target",),
-    "jaxaot.jitted": ("jit",),
-    "jaxaot.plan.stages": (
-        "Compiled",
-        "JointGraph",
-        "Partition",
-        "Traced",
-    ),
-    "jaxaot.profiling.batch": ("largest_batch",),
-    "jaxaot.profiling.planned": (
-        "DevicePlan",
-        "plan",
-    ),
-    "jaxaot.profiling.profile": ("profile",),
-    "jaxaot.profiling.record": ("Profile",),
-    "jaxaot.rematerialize.grad": (
-        "grad",
-        "value_and_grad",
-    ),
-    "jaxaot.rematerialize.remat": ("remat",),
-    "jaxaot.report.record": ("Report",),
-    "jaxaot.saving": (
-        "load_state",
-        "save",
-    ),
+    "jaxaot.facade.memory.tensor": ("Size", "Tensor"),
+    "jaxaot.saving": ("save",),
     "jaxaot.tape.autocast": (
         "autocast",
         "clear_autocast_cache",
@@ -141,29 +76,36 @@ _LATER = {
         "no_grad",
         "set_grad_enabled",
     ),
-    "jaxaot.transforms.checkpoint": (
-        "checkpoint",
-        "checkpoint_sequential",
-        "memory_budget",
-        "set_checkpoint_debug_enabled",
-        "set_checkpoint_early_stop",
-    ),
-    "jaxaot.transforms.control_flow": (
-        "cond",
-        "map",
-        "scan",
-        "while_loop",
-    ),
+    "jaxaot.transforms.control_flow": ("cond", "while_loop"),
 }
-"""Module → what it has of the public names. It is loaded when one of them is first asked for: a process that jits
-functions of arrays needs no tensors, and one of tensors no profiler."""
+"""Module → what it has of the names that are PyTorch's; constants and the functions of the op table are PyTorch's too.
+
+A module is loaded when one of its names is first asked for: a process that jits functions of arrays needs no tensors,
+and one of tensors no profiler.
+"""
+
+_OWN = {
+    "jaxaot.api": ("explain", "trace"),
+    "jaxaot.archive.exported": ("export",),
+    "jaxaot.facade.marks.printed": ("print",),
+    "jaxaot.jitted": ("jit",),
+    "jaxaot.rematerialize.grad": ("grad", "value_and_grad"),
+    "jaxaot.rematerialize.remat": ("remat",),
+    "jaxaot.settings": ("config",),
+    "jaxaot.transforms.control_flow": ("map", "scan"),
+}
+"""The same of names that are not, or that mean something else here: a name costs, and has to be worth it."""
+
+_PYTORCH_PACKAGES = (
+    "amp", "autograd", "compiler", "distributed", "fft", "func", "linalg", "masked", "nn", "optim", "random", "signal",
+    "special", "utils",
+)  # fmt: skip
+_OWN_PACKAGES = ("aot", "errors", "estimate", "interop", "policies", "sizes", "stages", "subclasses")
 
 __version__ = _VERSION
 
 _set_up_logs(_os.environ)
 _sys.meta_path.append(_Finder)  # type: ignore[arg-type]
-
-config, get_config, set_config = _scoped, _get_config, _set_globally
 
 bool = dtype("bool")
 uint8, int8, int16, int32, int64 = map(dtype, ("uint8", "int8", "int16", "int32", "int64"))
@@ -178,12 +120,9 @@ contiguous_format, preserve_format = memory_format.contiguous_format, memory_for
 channels_last, channels_last_3d = memory_format.channels_last, memory_format.channels_last_3d
 strided = layout.strided
 
-_PACKAGES = (
-    "amp", "aot", "autograd", "compiler", "distributed", "errors", "fft", "func", "linalg", "masked", "nn", "optim",
-    "policies", "random", "signal", "special", "subclasses",
-)  # fmt: skip
-_MODULE_OF = {name: module for module, names in _LATER.items() for name in names}
-_OWN = _public_names(globals())  # constants and settings
+_PACKAGES = (*_PYTORCH_PACKAGES, *_OWN_PACKAGES)
+_MODULE_OF = {name: module for table in (_PYTORCH, _OWN) for module, names in table.items() for name in names}
+_CONSTANTS = _public_names(globals())
 
 
 def _functions() -> tuple[_Mapping[str, object], ...]:
@@ -196,7 +135,7 @@ def _functions() -> tuple[_Mapping[str, object], ...]:
 
 def __dir__() -> list[str]:
     return _builtins.sorted(
-        {"__version__", *_OWN, *_MODULE_OF, *_PACKAGES, *(n for found in _functions() for n in found)}
+        {"__version__", *_CONSTANTS, *_MODULE_OF, *_PACKAGES, *(n for found in _functions() for n in found)}
     )
 
 
@@ -208,7 +147,7 @@ def __getattr__(name: str) -> object:
             return _importlib.import_module(f"jaxaot.{name}")
         if name in _MODULE_OF:
             found = getattr(_importlib.import_module(_MODULE_OF[name]), name)
-        elif name.startswith("__"):
+        elif name.startswith("__") or name in _HINTS["jaxaot"]:
             raise _missing_name("jaxaot", name, ())
         elif _find_spec(f"jaxaot.{name}") is not None:
             return _importlib.import_module(f"jaxaot.{name}")

@@ -14,46 +14,29 @@ from jaxaot.facade.memory.bound import HistogramResult, KthvalueResult, LuUnpack
 from jaxaot.facade.memory.bound import MinDimResult, ModeResult, NanmedianDimResult, QrResult, SlogdetResult, SortResult
 from jaxaot.facade.memory.bound import SvdResult, TopkResult, TriangularSolveResult
 from jaxaot.views.memory_format import MemoryFormat, MemoryLayout
-from jaxaot import amp as amp, aot as aot, autograd as autograd, compiler as compiler, distributed as distributed
-from jaxaot import errors as errors, fft as fft, func as func, linalg as linalg, masked as masked, nn as nn
-from jaxaot import optim as optim, policies as policies, random as random, signal as signal, special as special
+from jaxaot import amp as amp, autograd as autograd, compiler as compiler, distributed as distributed, fft as fft
+from jaxaot import func as func, linalg as linalg, masked as masked, nn as nn, optim as optim, random as random
+from jaxaot import signal as signal, special as special, utils as utils, aot as aot, errors as errors
+from jaxaot import estimate as estimate, interop as interop, policies as policies, sizes as sizes, stages as stages
 from jaxaot import subclasses as subclasses
-from jaxaot.api import compile as compile, explain as explain, functionalize as functionalize, pareto as pareto
-from jaxaot.api import trace as trace
-from jaxaot.archive.dims import Dim as Dim
+from jaxaot.api import compile as compile, explain as explain, trace as trace
 from jaxaot.archive.exported import export as export
-from jaxaot.archive.loaded import load as load
-from jaxaot.autograd._compiled_tape import compiled_autograd as compiled_autograd
-from jaxaot.errors import JaxaotError as JaxaotError
-from jaxaot.facade.dispatch.create import as_tensor as as_tensor, from_dlpack as from_dlpack, from_jax as from_jax
-from jaxaot.facade.dispatch.create import from_numpy as from_numpy, tensor as tensor
-from jaxaot.facade.marks.assumed import assume_constant as assume_constant
-from jaxaot.facade.marks.markers import checkpoint_name as checkpoint_name, must_recompute as must_recompute
-from jaxaot.facade.marks.markers import must_save as must_save
+from jaxaot.archive.files import load as load
+from jaxaot.facade.dispatch.create import as_tensor as as_tensor, from_dlpack as from_dlpack, from_numpy as from_numpy
+from jaxaot.facade.dispatch.create import tensor as tensor
 from jaxaot.facade.marks.printed import print as print
-from jaxaot.facade.marks.sizes import check as check, mark_dynamic as mark_dynamic, mark_static as mark_static
-from jaxaot.facade.marks.trees import to_arrays as to_arrays, to_tensors as to_tensors
 from jaxaot.facade.memory.devices import device as device
 from jaxaot.facade.memory.generator import Generator as Generator, default_generator as default_generator
-from jaxaot.facade.memory.generator import fork_rng as fork_rng, get_rng_state as get_rng_state
-from jaxaot.facade.memory.generator import initial_seed as initial_seed, manual_seed as manual_seed
-from jaxaot.facade.memory.generator import set_rng_state as set_rng_state
+from jaxaot.facade.memory.generator import get_rng_state as get_rng_state, initial_seed as initial_seed
+from jaxaot.facade.memory.generator import manual_seed as manual_seed, set_rng_state as set_rng_state
 from jaxaot.facade.memory.storage import Storage as Storage
 from jaxaot.facade.memory.tensor import Size as Size, Tensor as Tensor
-from jaxaot.freezing.frozen import freeze as freeze
-from jaxaot.ir.roofline import Target as Target
 from jaxaot.jitted import jit as jit
 from jaxaot.ops.dtypes import dtype as dtype
-from jaxaot.plan.stages import Compiled as Compiled, JointGraph as JointGraph, Partition as Partition, Traced as Traced
-from jaxaot.profiling.batch import largest_batch as largest_batch
-from jaxaot.profiling.planned import DevicePlan as DevicePlan, plan as plan
-from jaxaot.profiling.profile import profile as profile
-from jaxaot.profiling.record import Profile as Profile
 from jaxaot.rematerialize.grad import grad as grad, value_and_grad as value_and_grad
 from jaxaot.rematerialize.remat import remat as remat
-from jaxaot.report.record import Report as Report
-from jaxaot.saving import load_state as load_state, save as save
-from jaxaot.settings import Config as Config
+from jaxaot.saving import save as save
+from jaxaot.settings import config as config
 from jaxaot.tape.autocast import autocast as autocast, clear_autocast_cache as clear_autocast_cache
 from jaxaot.tape.autocast import get_autocast_dtype as get_autocast_dtype
 from jaxaot.tape.autocast import is_autocast_cache_enabled as is_autocast_cache_enabled
@@ -61,20 +44,12 @@ from jaxaot.tape.autocast import is_autocast_enabled as is_autocast_enabled
 from jaxaot.tape.modes import enable_grad as enable_grad, inference_mode as inference_mode
 from jaxaot.tape.modes import is_grad_enabled as is_grad_enabled, is_inference_mode_enabled as is_inference_mode_enabled
 from jaxaot.tape.modes import no_grad as no_grad, set_grad_enabled as set_grad_enabled
-from jaxaot.transforms.checkpoint import checkpoint as checkpoint, checkpoint_sequential as checkpoint_sequential
-from jaxaot.transforms.checkpoint import memory_budget as memory_budget
-from jaxaot.transforms.checkpoint import set_checkpoint_debug_enabled as set_checkpoint_debug_enabled
-from jaxaot.transforms.checkpoint import set_checkpoint_early_stop as set_checkpoint_early_stop
 from jaxaot.transforms.control_flow import cond as cond, map as map, scan as scan, while_loop as while_loop
 from jaxaot.views.memory_format import MemoryFormat as memory_format
 from jaxaot.views.memory_format import MemoryLayout as layout
-from jaxaot.settings import scoped as _scoped, get as _get, set_globally as _set_globally
 
 __version__: _str
 
-config = _scoped
-get_config = _get
-set_config = _set_globally
 bool: dtype
 uint8: dtype
 int8: dtype
@@ -966,7 +941,6 @@ def poisson(input: Operand, *, generator: Generator | None = None, out: Tensor |
 def polar(abs: Operand, angle: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def polygamma(n: _int, input: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def positive(input: Operand, *, out: Tensor | None = None) -> Tensor: ...
-def positive_(input: Operand) -> Tensor: ...
 def pow(input: Operand = ..., exponent: Operand = ..., *, out: Tensor | None = None, self: Operand = ...) -> Tensor: ...
 def pow_(input: Operand = ..., exponent: Operand = ..., *, self: Operand = ...) -> Tensor: ...
 def prelu(input: Operand, weight: Operand) -> Tensor: ...

@@ -20,7 +20,7 @@ _SHOWN = tuple(f"{_ROOT}{room}{os.sep}" for room in (f"nn{os.sep}modules", "opti
 _HIDDEN = (_ROOT, f"{Path(jax.__file__).parent}{os.sep}", f"{Path(contextlib.__file__)}")
 _WRITE = re.compile(r"Tracer has no attribute ([a-z]\w*_)$")
 """What JAX says of a write in place to an array, such as `x.add_(1)`."""
-_TAKES_WRITES = "`ja.compile(fn)(ja.from_jax(x))`"
+_TAKES_WRITES = "`ja.compile(fn)(ja.interop.from_jax(x))`"
 _OTHER_DEVICES = re.compile("Received incompatible devices for jitted computation|is incompatible with mesh_shape=")
 """What JAX says of operands over other devices, and of some results of operands on two meshes."""
 _ONE_MESH = "What meets in one operation or program lies on one mesh"
@@ -58,7 +58,7 @@ def _explain_write(error: Exception) -> None:
     if found and not any(_TAKES_WRITES in note for note in getattr(error, "__notes__", [])):
         error.add_note(
             f"Arrays of JAX have no `{found[1]}`: they are not written in place. A function that writes takes tensors, "
-            f"{_TAKES_WRITES}; `ja.functionalize(fn)` is one of arrays."
+            f"{_TAKES_WRITES}; `ja.func.functionalize(fn)` is one of arrays."
         )
 
 

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import functools
 import gc
+import importlib
 import inspect
 import math
 import os
@@ -13,9 +14,12 @@ import stat
 import threading
 import types
 import weakref
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, MutableSet
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, MutableSet
 from itertools import starmap
+from types import MappingProxyType
 from typing import Any, TypeVar
+
+from jaxaot.errors.absent import missing_name
 
 T = TypeVar("T")
 
@@ -91,11 +95,25 @@ def public_names(namespace: dict[str, Any], modules: Collection[str] = ()) -> li
     )
 
 
-def show_only_public(namespace: dict[str, Any], modules: Collection[str] = ()) -> None:
-    """Gives a module `__all__` and `__dir__`, see `public_names`: what it imports for itself is not shown."""
-    names = public_names(namespace, modules)
-    namespace["__all__"] = names
-    namespace["__dir__"] = lambda: list(names)
+def show_only_public(
+    namespace: dict[str, Any], modules: Collection[str] = (), later: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Gives a module `__all__` and `__dir__`, its public names, and a `__getattr__` that says of others what to write.
+
+    Args:
+      namespace: The `globals()` of the module.
+      modules: As of `public_names`.
+      later: Name → the module that is loaded when the name is first asked for; it is public too.
+    """
+    place, names = namespace["__name__"], sorted({*public_names(namespace, modules), *later})
+
+    def find(name: str) -> Any:
+        if name not in later:
+            raise missing_name(place, name, names)
+        namespace[name] = found = getattr(importlib.import_module(later[name]), name)
+        return found
+
+    namespace.update(__all__=names, __dir__=lambda: list(names), __getattr__=find)
 
 
 def show_only_own(namespace: dict[str, Any]) -> None:

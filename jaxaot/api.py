@@ -137,7 +137,7 @@ def compile(
 
 
 def _require_function(fn: object, name: str) -> None:
-    require_function(fn, name, f"{name}(f{', x' if name in ('ja.trace', 'ja.pareto') else ''})")
+    require_function(fn, name, f"{name}(f{', x' if name in ('ja.trace', 'ja.estimate.pareto') else ''})")
 
 
 def explain(
@@ -224,8 +224,8 @@ def pareto(
       NotDifferentiableError: If there is nothing to differentiate.
       PolicyError: If there is no such policy, or if what it says cannot be done.
     """
-    _require_function(fn, "ja.pareto")
-    require_arguments(fn, args, kwargs, "ja.pareto")
+    _require_function(fn, "ja.estimate.pareto")
+    require_arguments(fn, args, kwargs, "ja.estimate.pareto")
     settings = config.get()
     chosen = settings.policy if policy is None else policy
     curve = load("jaxaot.partition.pareto")  # which nothing else needs

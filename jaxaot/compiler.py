@@ -1,13 +1,18 @@
-"""Ways out of compilation, by the names of `torch.compiler`."""
+"""What is said to the compiler, by the names of `torch.compiler`: ways out of it, what it may assume, what it keeps."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 from jaxaot._util import show_only_public as _show_only_public
-from jaxaot.errors.absent import missing_name as _missing_name
 from jaxaot.facade.marks.assumed import assume_constant as assume_constant
 from jaxaot.facade.marks.assumed import disable as disable
 from jaxaot.tape.modes import state as _state
+
+if _TYPE_CHECKING:
+    from jaxaot.autograd._compiled_tape import compiled_autograd as compiled_autograd
+    from jaxaot.freezing.frozen import freeze as freeze
+
+_LATER = {"compiled_autograd": "jaxaot.autograd._compiled_tape", "freeze": "jaxaot.freezing.frozen"}
+"""Name → where it is: much, which who asks `is_compiling` does not need."""
 
 
 def is_compiling() -> bool:
@@ -15,12 +20,5 @@ def is_compiling() -> bool:
     return _state.trace is not None
 
 
-__path__: list[
-    str
-] = []  # so that Python looks for what `from jaxaot.compiler import …` does not find, see `errors/absent.py`
-_show_only_public(globals())
-
-if not _TYPE_CHECKING:  # else any name would do for a type checker
-
-    def __getattr__(name: str) -> _Any:
-        raise _missing_name("jaxaot.compiler", name, globals()["__all__"])
+__path__: list[str] = []  # so that `from jaxaot.compiler import …` asks `errors/absent.py`
+_show_only_public(globals(), later=_LATER)

@@ -301,7 +301,7 @@ for _name, _advice in {
     "trace": "Write `ja.trace(fn, *args)` for the graph, `ja.compile(fn)` for a function that runs.",
     "save": "Write `ja.export(fn, *args).save(path)`.",
     "load": "Write `ja.load(path)` for what `ja.export(fn, *args).save(path)` wrote.",
-    "freeze": "Write `ja.freeze(model, x)`.",
+    "freeze": "Write `ja.compiler.freeze(model, x)`.",
     "ignore": "Code that cannot be compiled runs eagerly, or between two graphs: `ja.compile(fn, segments=True)`.",
 }.items():
     setattr(jit, _name, _not_torchs(_name, _advice))

@@ -1,4 +1,4 @@
-"""Tensors in files: `ja.save` and `ja.load_state`, in the format of safetensors and without pickle.
+"""Tensors in files: `ja.save` and `ja.load`, in the format of safetensors and without pickle.
 
 A file holds the tensors by name, so that other programs read them. What is around them, the dicts, lists, tuples,
 numbers and strings, is a tree of JSON in the file's metadata. A dict of tensors has their names as they are.
@@ -66,7 +66,7 @@ def _library() -> Any:
         return importlib.import_module("safetensors.numpy")
     except ImportError as error:
         raise MissingExtraError(
-            "`ja.save` and `ja.load_state` need safetensors, which is not installed. Install it with "
+            "`ja.save` and `ja.load` need safetensors, which is not installed. Install it with "
             "`pip install safetensors`."
         ) from error
 
@@ -190,18 +190,14 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
         library.save_file(writer.arrays, unfinished, metadata)
 
 
-def load_state(path: str | os.PathLike[str]) -> Any:
+def load_tensors(path: str | os.PathLike[str]) -> Any:
     """Returns what `ja.save` wrote, or the tensors by name of any other file of safetensors.
-
-        model.load_state_dict(ja.load_state("weights.safetensors"))
 
     Raises:
       SavedFileError: If the file is damaged, or not of safetensors.
       FileNotFoundError: If there is no such file.
       MissingExtraError: If safetensors is not installed.
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise TensorTypeError(f"`ja.load_state` takes a path, and was given a {type(path).__name__}.")
     _library()
     place = pathlib.Path(path)
     content = place.read_bytes()

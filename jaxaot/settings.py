@@ -1,7 +1,7 @@
 """Settings, in one frozen value that is scoped or set for the whole program.
 
-`Config` is the value, `get` reads the one in force, `scoped` replaces fields for a block, `set_globally`
-for the program. What the result of a compilation depends on is part of its cache key as a whole `Config`.
+`Config` is the value, `get` reads the one in force; `config`, users' `ja.config`, replaces fields for a block, and
+`config.set` for the program. What the result of a compilation depends on is part of its cache key as a whole `Config`.
 """
 
 from __future__ import annotations
@@ -193,20 +193,8 @@ def _refuse_unnamed(called: str, positional: tuple[object, ...]) -> None:
     if positional:
         raise ArgumentError(
             f"`ja.{called}` takes settings by name, and was given {positional[0]!r} without one. Write for instance "
-            f"`ja.{called}(policy='save_all')`; `ja.get_config()` shows them all."
+            f"`ja.{called}(policy='save_all')`; `ja.config.get()` shows them all."
         )
-
-
-def scoped(*positional: object, **settings: object) -> contextlib.AbstractContextManager[Config]:
-    """Replaces settings inside a `with` block.
-
-    Raises:
-      ArgumentError: If a value has no name.
-      UnknownSettingError: If there is no such setting.
-    """
-    _refuse_unnamed("config", positional)
-    get().replace(**settings)  # so that what is wrong fails here, with or without `with`
-    return _scoped_block(settings)
 
 
 @contextlib.contextmanager
@@ -219,16 +207,48 @@ def _scoped_block(settings: dict[str, Any]) -> Iterator[Config]:
         _scoped.reset(token)
 
 
-def set_globally(*positional: object, **settings: object) -> None:
-    """Replaces settings for the rest of the program, in every thread.
+class Settings:
+    """Replaces settings: inside a `with` block when it is called, for the whole program by `set`; `get` shows them.
+
+        with ja.config(policy="save_all"):
+            step(x)
+        ja.config.set(cache_dir="graphs")
+
+    Args:
+      **settings: Fields of the `Config` that `ja.config.get()` returns.
 
     Raises:
       ArgumentError: If a value has no name.
       UnknownSettingError: If there is no such setting.
     """
-    global _default
-    _refuse_unnamed("set_config", positional)
-    _default = _note(_default.replace(**settings))
 
+    def __call__(self, *positional: object, **settings: object) -> contextlib.AbstractContextManager[Config]:
+        _refuse_unnamed("config", positional)
+        get().replace(**settings)  # so that what is wrong fails here, with or without `with`
+        return _scoped_block(settings)
+
+    @staticmethod
+    def get() -> Config:
+        """Returns the settings in force here."""
+        return get()
+
+    @staticmethod
+    def set(*positional: object, **settings: object) -> None:
+        """Replaces settings for the rest of the program, in every thread.
+
+        Raises:
+          ArgumentError: If a value has no name.
+          UnknownSettingError: If there is no such setting.
+        """
+        global _default
+        _refuse_unnamed("config.set", positional)
+        _default = _note(_default.replace(**settings))
+
+    def __repr__(self) -> str:
+        return f"<ja.config: {get()}>"
+
+
+config = Settings()
+"""What `ja.config` is."""
 
 _note(_default)  # the environment may name a directory

@@ -31,7 +31,9 @@ KEPT = {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0", "JAX_PERSISTENT_CACHE
 def pytest_addoption(parser):
     parser.addoption("--require-oracle", action="store_true", help="fail where an oracle test is skipped")
     parser.addoption("--optimized", action="store_true", help="have XLA optimize machine code, as it does for users")
-    parser.addoption("--compiled-tape", action="store_true", help="run every backward under ja.compiled_autograd")
+    parser.addoption(
+        "--compiled-tape", action="store_true", help="run every backward under ja.compiler.compiled_autograd"
+    )
 
 
 def pytest_configure(config):
@@ -134,7 +136,7 @@ def give_freed_memory_back() -> None:
     """Returns to the system what this process keeps of freed memory."""
     from jaxaot import settings
 
-    with settings.scoped(keep_heaps=False):
+    with settings.config(keep_heaps=False):
         pass
 
 
@@ -200,7 +202,7 @@ def _compiled_tape(request):
         return
     import jaxaot as ja
 
-    with ja.compiled_autograd():
+    with ja.compiler.compiled_autograd():
         yield
 
 

@@ -8,7 +8,7 @@ import jax
 import pytest
 
 import jaxaot as ja
-from jaxaot.errors.absent import HINTS
+from jaxaot.errors.absent import HINTS, MOVED
 from tests.cases import each
 
 PLACES = {
@@ -19,6 +19,8 @@ PLACES = {
     "jaxaot.compiler": lambda: ja.compiler,
     "jaxaot.aot": lambda: ja.aot,
     "jaxaot.distributed": lambda: ja.distributed,
+    "jaxaot.utils": lambda: ja.utils,
+    "jaxaot.utils.checkpoint": lambda: ja.utils.checkpoint,
     "Tensor": lambda: ja.ones(2),
 }
 
@@ -49,6 +51,17 @@ def test_a_name_that_is_nearly_right_is_told(use, words):
     assert words in str(caught.value)
 
 
+@each("name", MOVED)
+def test_a_name_that_moved_says_where_it_is(name):
+    with pytest.raises(ja.errors.MissingNameError) as caught:
+        getattr(ja, name)
+    place = str(caught.value).rpartition("Write `ja.")[2].removesuffix("`.")
+    value = ja
+    for part in place.partition("(")[0].split("."):
+        value = getattr(value, part)
+    assert callable(value) and name not in dir(ja)
+
+
 def test_python_adds_no_name_behind_a_sentence():
     pair = ja.subclasses.TwoTensor(ja.ones(2), ja.ones(2))
     for use in (lambda: pair._storage, lambda: ja.ones(2).cuda, lambda: ja.nn.Linear(1, 1).cuda, lambda: ja.fx):
@@ -76,9 +89,10 @@ def test_hidden_names_are_pythons_own_errors():
 
 
 IMPORTS = {
-    "from jaxaot.utils.data import DataLoader": "No module named 'jaxaot.utils'. Of `torch.utils` there are",
-    "import jaxaot.utils.checkpoint": "`ja.checkpoint` (for `utils.checkpoint`)",
-    "from jaxaot import utils": "cannot import name 'utils' from 'jaxaot'. Of `torch.utils` there are",
+    "from jaxaot.utils.data import DataLoader": "No module named 'jaxaot.utils.data'. Any iterable of NumPy arrays",
+    "from jaxaot import checkpoint": "cannot import name 'checkpoint' from 'jaxaot'. Write `ja.utils.checkpoint.chec",
+    "from jaxaot.utils.checkpoint import CheckpointPolicy": "`ja.policies`",
+    "from jaxaot import freeze": "`ja.compiler.freeze`",
     "from jaxaot.nn.utils.rnn import pad_sequence": "Sequences are padded here",
     "from jaxaot.cuda.amp import autocast": "`ja.autocast`",
     "from jaxaot.nn import DataParallel": "cannot import name 'DataParallel' from 'jaxaot.nn'. Spread the batch",
@@ -98,7 +112,7 @@ def test_an_import_line_says_what_an_attribute_says(line, words):
 
 
 def test_import_lines_of_which_nothing_is_known_are_pythons_own_errors():
-    for name in ("jaxaot.utils", "jaxaot.nn.utils.rnn", "jaxaot.nothing_like_it"):
+    for name in ("jaxaot.utils.data", "jaxaot.nn.utils.rnn", "jaxaot.nothing_like_it"):
         assert importlib.util.find_spec(name) is None and name not in sys.modules
     for line in ("import jaxaot.nothing_like_it", "from jaxaot import nothing_like_it", "import jaxaot.compile"):
         with pytest.raises(ImportError) as caught:

@@ -71,7 +71,7 @@ ARRAYS = jnp.ones((2, 3)), jnp.ones((2, 3))
         lambda: ja.jit(jax.grad(ja.remat(broken)))(*ARRAYS),
         lambda: ja.value_and_grad(broken)(*ARRAYS),
         lambda: ja.remat(broken).explain(*ARRAYS),
-        lambda: ja.func.grad(broken)(*map(ja.from_jax, ARRAYS)),
+        lambda: ja.func.grad(broken)(*map(ja.interop.from_jax, ARRAYS)),
     ],
     ids=["jit", "lower", "explain", "remat in jit", "grad", "explain of remat", "func"],
 )
@@ -119,5 +119,5 @@ def test_a_write_to_an_array_says_what_takes_writes(wrap):
     with pytest.raises(AttributeError) as raised:
         wrap(lambda x: x.add_(1).sum())(jnp.ones(3))
     (note,) = [note for note in raised.value.__notes__ if "JAX has removed" not in note]
-    assert "`ja.compile(fn)(ja.from_jax(x))`" in note and "`add_`" in note
-    np.testing.assert_array_equal(ja.jit(ja.functionalize(lambda x: x.add_(1).sum()))(jnp.ones(3)), 6)
+    assert "`ja.compile(fn)(ja.interop.from_jax(x))`" in note and "`add_`" in note
+    np.testing.assert_array_equal(ja.jit(ja.func.functionalize(lambda x: x.add_(1).sum()))(jnp.ones(3)), 6)

@@ -105,7 +105,7 @@ def test_a_compiled_tape_takes_work_in_proportion():
         for i in range(n):
             y = y.sin() if i % 2 else y * 1.01
         loss = y.sum()
-        with ja.compiled_autograd(ja.autograd.TapeCompiler()) as tapes:
+        with ja.compiler.compiled_autograd(ja.autograd.TapeCompiler()) as tapes:
             calls = n_calls(loss.backward)
         assert tapes.cache_info().misses == 1
         assert np.isfinite(x.grad.tolist()).all()
@@ -160,7 +160,7 @@ def test_a_name_first_asked_for_inside_a_trace_of_jax():
     code = """
 import jax, jax.numpy as jnp, jaxaot as ja
 with jax.checking_leaks():
-    print(jax.jit(lambda x: ja.from_jax(x).relu().add_(1).jax())(jnp.ones(2)))
+    print(jax.jit(lambda x: ja.interop.from_jax(x).relu().add_(1).jax())(jnp.ones(2)))
 print(ja.full((2,), 3.0).softmax(0).tolist(), ja.randn(2).shape)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -218,7 +218,11 @@ def test_integers_have_no_gradient():
         (lambda: ja.optim.from_optax([ja.ones(2)], None), errors.TensorTypeError, "takes a transformation of optax"),
         (lambda: ja.optim.lr_scheduler.StepLR(None, 3), errors.TensorTypeError, "Write `StepLR(optimizer, …)`"),
         (lambda: ja.manual_seed("abc"), errors.TensorTypeError, "a seed is an int, and 'abc' was given"),
-        (lambda: ja.checkpoint(3, ja.ones(1)), errors.TensorTypeError, "Write `ja.checkpoint(f, x)`"),
+        (
+            lambda: ja.utils.checkpoint.checkpoint(3, ja.ones(1)),
+            errors.TensorTypeError,
+            "Write `ja.utils.checkpoint.checkpoint(f, x)`",
+        ),
         (lambda: ja.zeros(2, device="tpu"), errors.TensorTypeError, 'pip install "jax[tpu]"'),
         (lambda: ja.zeros(2, device=0.5), errors.TensorTypeError, "a device is named by a string"),
     ],
@@ -419,8 +423,8 @@ def deleted():
 X = ja.ones(4)
 W = ja.ones(2, requires_grad=True)
 BAD_USES = {
-    "a dim without an end": (ValueError, lambda: ja.Dim("n"), "Write `ja.Dim('n', max=64)`"),
-    "a dim without a name": (ValueError, lambda: ja.Dim(3, max=4), "`3` is none"),  # pyright: ignore
+    "a dim without an end": (ValueError, lambda: ja.sizes.Dim("n"), "Write `ja.sizes.Dim('n', max=64)`"),
+    "a dim without a name": (ValueError, lambda: ja.sizes.Dim(3, max=4), "`3` is none"),  # pyright: ignore
     "a loss for a closure": (TypeError, lambda: ja.optim.SGD([ja.ones(1)]).step(3), "then `optimizer.step()`"),  # pyright: ignore
     "a negative size": (errors.StorageSizeError, lambda: ja.ones(4).untyped_storage().resize_(-1), "-1 bytes"),
     "a state that is none": (TypeError, lambda: ja.set_rng_state(X), "what `get_state()`"),  # pyright: ignore
@@ -444,10 +448,10 @@ BAD_USES = {
     "two dtypes": (RuntimeError, lambda: ja.nn.Linear(4, 2)(X.half()), "`x.to(ja.float32)`"),
     "a batch of one": (ValueError, lambda: ja.nn.BatchNorm1d(4)(X[None]), "`model.eval()`"),
     "nothing to explain": (ValueError, lambda: ja.explain(3), "ja.explain(f, x)"),  # pyright: ignore
-    "a name that is none": (TypeError, lambda: ja.checkpoint_name(X, 3), "A name is a string"),  # pyright: ignore
+    "a name that is none": (TypeError, lambda: ja.policies.checkpoint_name(X, 3), "A name is a string"),  # pyright: ignore
     "requires_grad of a string": (TypeError, lambda: ja.ones(2).requires_grad_("a"), "must be a bool"),  # pyright: ignore
     "requires_grad of a factory": (TypeError, lambda: ja.ones(2, requires_grad="a"), "must be a bool"),  # pyright: ignore
-    "a deleted array": (errors.DeletedArrayError, lambda: ja.from_jax(deleted()) + 1, "donated"),
+    "a deleted array": (errors.DeletedArrayError, lambda: ja.interop.from_jax(deleted()) + 1, "donated"),
     "a deleted operand": (errors.DeletedArrayError, lambda: ja.ones(3) + deleted(), "donated"),
     "a copy of nothing": (TypeError, lambda: X.copy_(None), "must be Tensor, not NoneType"),  # pyright: ignore
     "a gradient that is a string": (TypeError, lambda: W.sum().backward("a"), "either Tensors or None"),  # pyright: ignore

@@ -11,7 +11,8 @@ from tests.cases import each
 from tests.source import ROOT, WRITTEN, place_of, tree_of
 
 MAKE = """
-tensor from_jax as_tensor from_numpy from_dlpack zeros ones full empty eye arange linspace rand randn randint randperm
+tensor as_tensor from_numpy from_dlpack interop.from_jax
+zeros ones full empty eye arange linspace rand randn randint randperm
 zeros_like ones_like full_like empty_like rand_like randn_like randint_like tril triu manual_seed Generator Tensor
 """
 
@@ -49,8 +50,13 @@ _foreach_addcdiv_ _foreach_copy_ _foreach_zero_
 """
 
 COMPILE = """
-trace compile functionalize config JaxaotError
-checkpoint memory_budget must_save must_recompute checkpoint_name
+compile jit remat grad value_and_grad trace explain export load save config config.get config.set errors.JaxaotError
+func.functionalize utils.checkpoint.checkpoint utils.checkpoint.checkpoint_sequential
+estimate.plan estimate.profile estimate.largest_batch estimate.pareto estimate.Target
+compiler.freeze compiler.compiled_autograd compiler.assume_constant
+sizes.Dim sizes.mark_dynamic sizes.mark_static sizes.check interop.to_arrays interop.to_tensors
+stages.Traced stages.JointGraph stages.Partition stages.Compiled stages.Report
+policies.memory_budget policies.must_save policies.must_recompute policies.checkpoint_name
 policies.from_jax policies.save_only_these_names policies.save_any_names_but_these
 policies.save_anything_except_these_names policies.min_cut policies.save_all policies.Choice policies.register_policy
 aot.aot_function aot.aot_module aot.aot_export_module aot.aot_export_joint_simple
@@ -90,6 +96,23 @@ def test_the_name_exists(path):
     value = resolve(path)
     if callable(value) and path not in DTYPES.split():
         assert (inspect.getdoc(value) or "").strip(), f"ja.{path} has no docstring"
+
+
+@pytest.mark.oracle
+def test_names_that_are_said_to_be_pytorchs_are():
+    torch = pytest.importorskip("torch")
+    places = (torch, torch.Tensor, torch.nn.functional, torch.ops.aten)
+    named = [*(name for names in ja._PYTORCH.values() for name in names), *ja._PYTORCH_PACKAGES, *ja._CONSTANTS]
+    functions = [name for found in ja._functions() for name in found]
+    assert not [name for name in named if not hasattr(torch, name)]
+    assert not [name for name in functions if not any(hasattr(place, name) for place in places)]
+
+
+def test_a_name_is_in_one_table():
+    tables = [[n for names in t.values() for n in names] for t in (ja._PYTORCH, ja._OWN)]
+    names = [*tables[0], *tables[1], *ja._PYTORCH_PACKAGES, *ja._OWN_PACKAGES, *ja._CONSTANTS]
+    assert len(names) == len(set(names))
+    assert {"__version__", *names, *(n for found in ja._functions() for n in found)} == set(dir(ja))
 
 
 @each("name", dict.fromkeys(METHODS.split()))
@@ -185,7 +208,11 @@ def test_a_function_of_several_forms_shows_each():
     assert "axis=dim" in str(inspect.signature(ja.softmax))
 
 
-@pytest.mark.parametrize("stage", [ja.Traced, ja.JointGraph, ja.Partition, ja.Compiled], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize(
+    "stage",
+    [ja.stages.Traced, ja.stages.JointGraph, ja.stages.Partition, ja.stages.Compiled],
+    ids=lambda cls: cls.__name__,
+)
 def test_the_help_of_a_stage_is_its_own(stage):
     doc = inspect.getdoc(stage)
     assert "see `jaxaot." not in doc and "Attributes:" in doc

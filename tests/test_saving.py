@@ -62,7 +62,7 @@ def nested(rng, depth=0):
 def test_random_values_come_back(seed, tmp_path):
     value = {"a": nested(np.random.default_rng(seed)), "b": nested(np.random.default_rng(seed + 100))}
     ja.save(value, tmp_path / "x")
-    assert same(ja.load_state(tmp_path / "x"), value)
+    assert same(ja.load(tmp_path / "x"), value)
     assert os.listdir(tmp_path) == ["x"]
 
 
@@ -71,7 +71,7 @@ def test_random_values_come_back(seed, tmp_path):
 def test_every_dtype_comes_back(dtype, tmp_path):
     x = ja.tensor([[0, 1], [2, 3]]).to(dtype).t()
     ja.save({"x": x, "one": x[0, 1]}, tmp_path / "x")
-    assert same(ja.load_state(tmp_path / "x"), {"x": x, "one": x[0, 1]})
+    assert same(ja.load(tmp_path / "x"), {"x": x, "one": x[0, 1]})
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def test_a_run_is_saved_and_resumed(tmp_path):
     expected = [parts[3](x).item() for _ in range(3)]
     others = made()
     ja.manual_seed(7)
-    loaded = ja.load_state(tmp_path / "run.safetensors")
+    loaded = ja.load(tmp_path / "run.safetensors")
     for part, state in zip(others[:3], loaded["parts"], strict=True):
         part.load_state_dict(state)
     ja.set_rng_state(loaded["rng"])
@@ -114,7 +114,7 @@ def test_a_dict_of_tensors_is_a_plain_file(tmp_path):
     ja.save(model.state_dict(), tmp_path / "w.safetensors")
     assert set(safetensors.numpy.load_file(tmp_path / "w.safetensors")) == {"weight", "bias"}
     safetensors.numpy.save_file({"weight": np.ones((3, 2)), "bias": np.zeros(3)}, tmp_path / "other.safetensors")
-    model.load_state_dict(ja.load_state(tmp_path / "other.safetensors"))
+    model.load_state_dict(ja.load(tmp_path / "other.safetensors"))
     assert model.weight.tolist() == [[1, 1]] * 3 and model.weight.dtype == ja.float32
 
 
@@ -126,14 +126,14 @@ def test_weights_of_pytorch_are_loaded(tmp_path):
     make = lambda nn: nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Flatten(), nn.Linear(18, 2))
     theirs, ours = make(torch.nn).eval(), make(ja.nn).eval()
     safetensors.torch.save_file(theirs.state_dict(), tmp_path / "w.safetensors")
-    ours.load_state_dict(ja.load_state(tmp_path / "w.safetensors"))
+    ours.load_state_dict(ja.load(tmp_path / "w.safetensors"))
     x = np.random.default_rng(0).normal(size=(2, 1, 5, 5)).astype(np.float32)
     np.testing.assert_allclose(ours(ja.tensor(x)).tolist(), theirs(torch.tensor(x)).tolist(), rtol=1e-5)
     ja.save(ours.state_dict(), tmp_path / "back.safetensors")
     theirs.load_state_dict(safetensors.torch.load_file(tmp_path / "back.safetensors"))
     half = torch.arange(3, dtype=torch.bfloat16)
     safetensors.torch.save_file({"x": half}, tmp_path / "half.safetensors")
-    assert ja.load_state(tmp_path / "half.safetensors")["x"].dtype == ja.bfloat16
+    assert ja.load(tmp_path / "half.safetensors")["x"].dtype == ja.bfloat16
 
 
 @pytest.mark.parametrize(
@@ -161,12 +161,12 @@ def test_a_damaged_file_is_named(part, tmp_path):
     content = (tmp_path / "x").read_bytes()
     (tmp_path / "x").write_bytes(content[: part if isinstance(part, int) else int(len(content) * part)])
     with pytest.raises(ja.errors.SavedFileError, match="is not a whole file of safetensors"):
-        ja.load_state(tmp_path / "x")
+        ja.load(tmp_path / "x")
 
 
 def test_a_file_that_is_not_there_is_pythons_error(tmp_path):
     with pytest.raises(FileNotFoundError):
-        ja.load_state(tmp_path / "x")
+        ja.load(tmp_path / "x")
 
 
 def test_a_write_that_fails_leaves_the_file_before(tmp_path, monkeypatch):
@@ -178,7 +178,7 @@ def test_a_write_that_fails_leaves_the_file_before(tmp_path, monkeypatch):
     monkeypatch.setattr(safetensors.numpy, "save_file", fail)
     with pytest.raises(OSError, match="no space"):
         ja.save({"x": ja.zeros(2)}, tmp_path / "x")
-    assert ja.load_state(tmp_path / "x")["x"].tolist() == [1, 1] and os.listdir(tmp_path) == ["x"]
+    assert ja.load(tmp_path / "x")["x"].tolist() == [1, 1] and os.listdir(tmp_path) == ["x"]
 
 
 def test_files_are_written_as_by_any_program(tmp_path):

@@ -421,7 +421,7 @@ def test_a_small_write_costs_the_view():
 
 
 def test_derivatives_of_any_order():
-    fn = ja.functionalize(lambda x: (x * x * x * x).sum())
+    fn = ja.func.functionalize(lambda x: (x * x * x * x).sum())
     for expected in (4.0, 12.0, 24.0, 24.0):
         fn = (lambda inner: lambda x: jax.grad(inner)(x).sum())(fn)
         np.testing.assert_allclose(fn(jnp.ones(1)), expected)
@@ -551,7 +551,7 @@ def test_one_trace_serves_forward_and_backward():
 
 
 def test_transformations_of_a_functionalized_function():
-    square = ja.functionalize(lambda x: x.mul_(x))
+    square = ja.func.functionalize(lambda x: x.mul_(x))
     assert jax.jacrev(square)(jnp.ones(3)).shape == (3, 3)
     np.testing.assert_array_equal(jax.vmap(square)(jnp.full((2, 3), 2.0)), np.full((2, 3), 4.0))
 

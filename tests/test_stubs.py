@@ -75,7 +75,9 @@ def test_the_stub_of_the_methods_has_all_of_them():
         ("ja.nn.functional.cross", {"cross_entropy"}),
         ("ja.linalg.inv", {"inv", "inv_ex"}),
         ("ja.autograd.graph.saved", {"saved_tensors_hooks"}),
-        ("ja.compi", {"compile", "compiled_autograd"}),
+        ("ja.compi", {"compile", "compiler"}),
+        ("ja.estimate.", {"plan", "profile"}),
+        ("ja.config.", {"get", "set"}),
     ],
 )
 def test_editors_complete(code, expected):
@@ -86,7 +88,7 @@ def test_editors_complete(code, expected):
     assert expected <= found
 
 
-@pytest.mark.parametrize("module", ["ja.nn.functional.", "ja.linalg.", "ja.func."])
+@pytest.mark.parametrize("module", ["ja.nn.functional.", "ja.linalg.", "ja.func.", "ja.estimate.", "ja.policies."])
 def test_editors_complete_public_names_alone(module):
     code = f"import jaxaot as ja\n{module}"
     script = jedi.Script(code, project=jedi.Project(ROOT))

@@ -50,7 +50,7 @@ def jitted(a: jax.Array) -> jax.Array:
 def loss(a: jax.Array) -> jax.Array:
     return a.sum()
 
-@ja.checkpoint
+@ja.utils.checkpoint.checkpoint
 def block(a: ja.Tensor) -> ja.Tensor:
     return a.sin()
 
@@ -82,7 +82,7 @@ for epoch in range(2):
     average = float(train(x, ja.tensor([0, 1])).mean())
     schedule.step()
 ja.save({"model": net.state_dict(), "optimizer": optimizer.state_dict()}, "run.safetensors")
-net.load_state_dict(ja.load_state("run.safetensors")["model"])
+net.load_state_dict(ja.load("run.safetensors")["model"])
 names = [name for name, weight in net.named_parameters() if weight.requires_grad]
 flat = ja.cat([weight.detach().flatten() for weight in net.parameters()])
 mask = (x > 0) & ~(x == 1)
@@ -107,7 +107,7 @@ reveal_type(step(x, 3))  # Tensor
 reveal_type(budgeted(x))  # Tensor
 reveal_type(jitted)  # Jitted[(a: Array), Array]
 reveal_type(block(x))  # Tensor
-reveal_type(ja.checkpoint(block, x))  # Tensor
+reveal_type(ja.utils.checkpoint.checkpoint(block, x))  # Tensor
 reveal_type(train(x, y))  # Tensor
 reveal_type(net.head.weight.grad)  # Tensor | None
 reveal_type(x.detach().cpu().float())  # Tensor

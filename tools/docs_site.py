@@ -48,8 +48,9 @@ A new page of `docs/` comes under *More* until it is named here.
 
 PACKAGES = (
     "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional", "autograd.graph",
-    "compiler", "distributed", "func", "nn", "nn.init", "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize",
-    "optim", "optim.lr_scheduler", "optim.swa_utils", "policies", "random", "subclasses",
+    "compiler", "distributed", "estimate", "func", "interop", "nn", "nn.init", "nn.utils",
+    "nn.utils.parametrizations", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils", "policies",
+    "random", "sizes", "stages", "subclasses", "utils", "utils.checkpoint",
 )  # fmt: skip
 """Packages with a page of their own; those of the op table share one."""
 OP_PACKAGES = ("fft", "linalg", "masked", "nn.functional", "signal.windows", "special")
@@ -261,6 +262,7 @@ def reference_pages() -> dict[str, str]:
             "Write `import jaxaot as ja`. Tensors have pages of their own: [functions](ops.md), [methods](tensor.md).",
         ]
     }
+    flow += [("ja.config.get", ja.config.get), ("ja.config.set", ja.config.set), ("Config", type(ja.config.get()))]
     pages["jaxaot.md"] += [section(*pair) for pair in flow]
     for package in PACKAGES:
         module = operator.attrgetter(package)(ja)

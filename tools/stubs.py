@@ -353,7 +353,7 @@ def _package() -> str:
     source = (ROOT / "__init__.py").read_text(encoding="utf-8")
     tree = ast.parse(source)
     constants: list[str] = []
-    found = {name: module for module, names in ja._LATER.items() for name in names}
+    found = dict(ja._MODULE_OF)
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("jaxaot."):
             found |= {alias.name: node.module for alias in node.names if not (alias.asname or "_").startswith("_")}
@@ -367,9 +367,7 @@ def _package() -> str:
         lines.append(_from(module, [f"{name} as {name}" for name in sorted(found) if found[name] == module]))
     lines.append("from jaxaot.views.memory_format import MemoryFormat as memory_format\n")
     lines.append("from jaxaot.views.memory_format import MemoryLayout as layout\n")
-    lines.append(_from("jaxaot.settings", [f"{old} as _{old}" for old in SETTINGS.values()]))
-    values = "".join(f"{new} = _{old}\n" for new, old in SETTINGS.items())
-    values += "".join(_constant(name) for name in constants if name not in SETTINGS)
+    values = "".join(map(_constant, constants))
     functions = "".join(_functions(""))
     writer = Writer()
     each = "".join(writer.each(name, fn) for name, fn in sorted(FOREACH.items()))
@@ -378,9 +376,6 @@ def _package() -> str:
     alias = "from jaxaot.views.memory_format import MemoryFormat, MemoryLayout\n"
     imports = HEADER.format(doc=doc) + more + alias + "".join(lines)
     return f"{imports}\n__version__: _str\n\n{values}\n{functions}{each}"
-
-
-SETTINGS = {"config": "scoped", "get_config": "get", "set_config": "set_globally"}
 
 
 def _constant(name: str) -> str:

@@ -1,8 +1,5 @@
 """The entry points of functorch.compile, on the stages of jaxaot."""
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
-
 from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.aot.compilers import make_boxed_compiler as make_boxed_compiler
 from jaxaot.aot.compilers import make_boxed_func as make_boxed_func
@@ -18,11 +15,5 @@ from jaxaot.aot.partitions import default_partition as default_partition
 from jaxaot.aot.partitions import min_cut_rematerialization_partition as min_cut_rematerialization_partition
 from jaxaot.aot.signature import BackwardSignature as BackwardSignature
 from jaxaot.aot.signature import GraphSignature as GraphSignature
-from jaxaot.errors.absent import missing_name as _missing_name
 
 _show_only_public(globals())
-
-if not _TYPE_CHECKING:  # else any name would do for a type checker
-
-    def __getattr__(name: str) -> _Any:
-        raise _missing_name("jaxaot.aot", name, globals()["__all__"])

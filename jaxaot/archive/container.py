@@ -127,11 +127,6 @@ class Archive:
 
     def _listed(self) -> tuple[zipfile.ZipFile, dict[str, int]]:
         """Returns what reads parts, and the size of each part in bytes."""
-        if self._file.read(4) != b"PK\x03\x04":
-            raise ArchiveError(
-                f"{self.name} is no archive of jaxaot. `ja.load` reads what `ja.export(fn, *args).save(path)` wrote; "
-                "files of tensors are read by `ja.load_state(path)`, pickles of PyTorch by torch."
-            )
         try:
             file = zipfile.ZipFile(self._file)
             entries = file.infolist()
@@ -139,6 +134,11 @@ class Archive:
             raise self._damaged(f"its list of parts cannot be read ({error})") from error
         is_plain = all(e.compress_type == zipfile.ZIP_STORED and e.compress_size == e.file_size for e in entries)
         total, found = sum(e.file_size for e in entries), {e.filename: e.file_size for e in entries}
+        if _HEAD not in found:
+            raise ArchiveError(
+                f"{self.name} is no archive of jaxaot, which `ja.export(fn, *args).save(path)` writes. Pickles are "
+                "loaded by torch: `model.load_state_dict(torch.load(path))`."
+            )
         if not is_plain or len(found) != len(entries) or total > os.fstat(self._file.fileno()).st_size:
             raise self._damaged("its parts are compressed, or more than the file has room for")
         return file, found

@@ -36,7 +36,7 @@ MOST_SIZES = 10_000
 class Dim:
     """A dim of arguments whose size changes from call to call of an exported function: see `ja.export`.
 
-        batch = ja.Dim("batch", max=64)
+        batch = ja.sizes.Dim("batch", max=64)
         ja.export(model, x, dynamic_shapes={"x": {0: batch}})
 
     Dims of several arguments that always have one size are one `Dim`.
@@ -58,17 +58,17 @@ class Dim:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
-            raise UsageError(f"a dim has a name, and `{self.name!r}` is none. Write `ja.Dim('batch', max=64)`.")
+            raise UsageError(f"a dim has a name, and `{self.name!r}` is none. Write `ja.sizes.Dim('batch', max=64)`.")
         if self.max == 0:
             raise UsageError(
-                f"`ja.Dim({self.name!r})` needs the largest size, for which the program is compiled. Write "
-                f"`ja.Dim({self.name!r}, max=64)`."
+                f"`ja.sizes.Dim({self.name!r})` needs the largest size, for which the program is compiled. Write "
+                f"`ja.sizes.Dim({self.name!r}, max=64)`."
             )
         given = (self.min, self.max, self.step)
         if not all(type(n) is int for n in given) or not (0 < self.min <= self.max and self.step > 0):
             raise UsageError(
-                f"`ja.Dim({self.name!r}, min={self.min!r}, max={self.max!r}, step={self.step!r})` has no sizes. Write "
-                "ints with 0 < min <= max, such as `ja.Dim('batch', min=1, max=64)`."
+                f"`ja.sizes.Dim({self.name!r}, min={self.min!r}, max={self.max!r}, step={self.step!r})` has no sizes. "
+                "Write ints with 0 < min <= max, such as `ja.sizes.Dim('batch', min=1, max=64)`."
             )
 
     @property
@@ -141,7 +141,7 @@ def read_dynamic_shapes(
 def _unreadable(dynamic: object) -> UsageError:
     return UsageError(
         f"`dynamic_shapes={dynamic!r}` says no dims. Write by the names of arguments which dims change, "
-        "`dynamic_shapes={'x': {0: ja.Dim('batch', max=64)}}`."
+        "`dynamic_shapes={'x': {0: ja.sizes.Dim('batch', max=64)}}`."
     )
 
 
@@ -166,12 +166,12 @@ def _placed(
         sizes = {leaves[place.leaf].shape[place.axis]: place for place in held}
         if len(sizes) > 1:
             told = " and ".join(f"{n} as dim {p.axis} of `{p.name}`" for n, p in sizes.items())
-            raise UsageError(f"`{dim.name}` is {told} in the example. Use a `ja.Dim` for each.")
+            raise UsageError(f"`{dim.name}` is {told} in the example. Use a `ja.sizes.Dim` for each.")
         (size,) = sizes
         if size not in dim.sizes:
             raise UsageError(f"`{dim.name}` is {size} in the example, and the archive is for {dim}.")
     if len({dim.name for dim in places}) < len(places):
-        raise UsageError("Two dims of `dynamic_shapes` have one name: use one `ja.Dim`, or another name.")
+        raise UsageError("Two dims of `dynamic_shapes` have one name: use one `ja.sizes.Dim`, or another name.")
     return tuple(MovingDim(dim, tuple(held)) for dim, held in places.items())
 
 
@@ -203,7 +203,7 @@ def all_sizes(dims: Sequence[MovingDim], example: tuple[int, ...]) -> list[tuple
     if n > MOST_SIZES:
         raise UsageError(
             f"`dynamic_shapes` says {n:,} sizes, {' times '.join(str(m.dim) for m in dims)}, and each is traced: at "
-            f"most {MOST_SIZES:,} can be. Say fewer, `ja.Dim(name, max=…, step=8)`."
+            f"most {MOST_SIZES:,} can be. Say fewer, `ja.sizes.Dim(name, max=…, step=8)`."
         )
     return [example, *(s for s in itertools.product(*(m.dim.sizes for m in dims)) if s != example)]
 

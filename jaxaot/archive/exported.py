@@ -80,7 +80,7 @@ def export(
     Sizes that `dynamic_shapes` names may change. The function is traced at each of them now, and the archive holds one
     program for all sizes up to a bucket, with the values of the exact program: see `docs/sizes.md`.
 
-        batch = ja.Dim("batch", max=64)
+        batch = ja.sizes.Dim("batch", max=64)
         ja.export(model, x, dynamic_shapes={"x": {0: batch}})
 
     Args:
@@ -89,8 +89,8 @@ def export(
       with_gradients: Whether gradients are recorded where grad mode is on. Without them a call is as under `no_grad`.
         With 2 the archive also holds a derivative of the backward, for `create_graph=True`.
       platforms: What it is to run on, of `"cpu"`, `"cuda"`, `"rocm"` and `"tpu"`; by default what this process runs on.
-      dynamic_shapes: By name of an argument, or in the order of the arguments, the dims that change, each a `ja.Dim`;
-        those of an argument that holds several tensors are dims of each.
+      dynamic_shapes: By name of an argument, or in the order of the arguments, the dims that change, each a
+        `ja.sizes.Dim`; those of an argument that holds several tensors are dims of each.
       buckets: The sizes for which programs are made, as for `ja.compile`: `"pow2"`, a step, or a list.
       **kwargs: Example keyword arguments.
 
@@ -260,7 +260,7 @@ class _Tracer:
             said = "".join(f"\n  - exactly, because {why}" for why in list(reasons)[:5])
             raise ExportError(
                 f"The {n_sizes:,} sizes of `dynamic_shapes` need more than {_MOST_PROGRAMS} programs. Say fewer sizes, "
-                f"`ja.Dim(name, max=…, step=8)`, or fewer buckets, `buckets=[64, 512]`.{said}"
+                f"`ja.sizes.Dim(name, max=…, step=8)`, or fewer buckets, `buckets=[64, 512]`.{said}"
             )
 
 

@@ -1,4 +1,4 @@
-"""`ja.load`: a function from an archive, carried out by the runtime of compiled calls.
+"""A function from an archive, carried out by the runtime of compiled calls.
 
 The plans are read from the manifest, the graphs are programs of `jax.export`, and from there on a program is one as of
 `ja.compile`: guards, donation, write-back, views, and one node on the tape.
@@ -31,7 +31,7 @@ from jaxaot.archive.readers import AVALS, BOOL, INT, SIZES, TEXT, TREE, each, fr
 from jaxaot.archive.references import require_partition, require_references, require_state
 from jaxaot.archive.state import State, StatePlan, make_state
 from jaxaot.archive.storages import lay_out
-from jaxaot.errors import ArchiveError, SignatureMismatchError, StateDictError
+from jaxaot.errors import ArchiveError, ArgumentError, SignatureMismatchError, StateDictError
 from jaxaot.facade.dispatch.create import as_tensor
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
@@ -51,36 +51,28 @@ from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.options import CompileOptions
 from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.runtime.room import Room, Shared, may_be_padded
-from jaxaot.saving import load_state
+from jaxaot.saving import load_tensors
 from jaxaot.tape.modes import no_grad
 from jaxaot.tape.modes import state as modes
 from jaxaot.tracer.arguments import flatten_arguments
 
 
-def load(path: str | os.PathLike[str], *, weights: object = None) -> Any:
-    """Returns what an archive holds: a function that `ja.export` wrote, or a graph of `ja.aot.aot_export_module`.
-
-        step = ja.load("step.jaxaot")
-        loss = step(x, y)
-        step.state_dict()                # parameters, buffers and the like, as they are now
-
-    Nothing of the file is executed but its programs, which compute arrays from arrays. The function has its own state:
-    two loads share nothing.
-
-    Args:
-      path: Of the archive.
-      weights: The values of its state, if they are not in it: a dict by name, or the path of a file of safetensors.
+def load_archive(path: str | os.PathLike[str], weights: object = None) -> Any:
+    """Returns what an archive holds, see `ja.load`: a function, or a graph of `ja.aot.aot_export_module`.
 
     Raises:
-      ArchiveError: If the file is no archive, is damaged, is of a later format, or holds programs that this JAX does
-        not read or that are for other platforms; or if the weights do not fit.
-      FileNotFoundError: If there is no such file.
+      ArchiveError: If it is damaged, of a later format, or does not fit.
+      ArgumentError: If weights are given for a graph.
       MissingExtraError: If flatbuffers or safetensors is not installed.
     """
     require_extra()
     with Archive(path) as archive:
         if archive.manifest.get("kind") == "function":
             return _function(archive, weights)
+        if weights is not None:
+            raise ArgumentError(
+                f"`weights=` is for a function, and {archive.name} holds a graph, which takes them as arguments."
+            )
         require_platform(archive)
         return kind_of(archive)(archive)
 
@@ -90,7 +82,7 @@ def _function(archive: Archive, weights: Any) -> LoadedFunction:
     require_platform(archive)
     plan = from_json(_STATE, manifest.get("state"), "the state")
     transient = frozenset(from_json(many(TEXT), manifest.get("transient", []), "what no state dict holds"))
-    values = dict(load_state(weights) if isinstance(weights, (str, os.PathLike)) else weights or {})
+    values = dict(load_tensors(weights) if isinstance(weights, (str, os.PathLike)) else weights or {})
     if archive.has_part("weights.safetensors"):
         values = {**weights_of(archive), **values}
     if weights is None and any(name not in values for name in plan.weights) and transient.issuperset(values):

@@ -1,4 +1,4 @@
-"""`ja.compiled_autograd`: whole backwards as compiled programs (`torch._dynamo.compiled_autograd`)."""
+"""`ja.compiler.compiled_autograd`: whole backwards as compiled programs (`torch._dynamo.compiled_autograd`)."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ class compiled_autograd:
       compiler: Where programs are kept; by default all contexts share one.
 
     Example:
-      with ja.compiled_autograd() as tapes:
+      with ja.compiler.compiled_autograd() as tapes:
           loss.backward()
       tapes.cache_info()
 

@@ -3,9 +3,6 @@
 XLA carries out what crosses devices. Here is only what says where things lie.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
-
 from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.distributed.accumulate import no_sync as no_sync
 from jaxaot.distributed.checkpoint import load as load
@@ -19,7 +16,6 @@ from jaxaot.distributed.meshes import from_local as from_local
 from jaxaot.distributed.meshes import init_device_mesh as init_device_mesh
 from jaxaot.distributed.partial import PartialTensor as PartialTensor
 from jaxaot.distributed.per_device import per_device as per_device
-from jaxaot.errors.absent import missing_name as _missing_name
 from jaxaot.facade.members.placements import Partial as Partial
 from jaxaot.facade.members.placements import Placement as Placement
 from jaxaot.facade.members.placements import Replicate as Replicate
@@ -29,8 +25,3 @@ from jaxaot.lower.collectives import collectives as collectives
 from jaxaot.lower.on_devices import DeviceProgram as DeviceProgram
 
 _show_only_public(globals(), ())
-
-if not _TYPE_CHECKING:  # else any name would do for a type checker
-
-    def __getattr__(name: str) -> _Any:
-        raise _missing_name("jaxaot.distributed", name, globals()["__all__"])

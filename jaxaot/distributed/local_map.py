@@ -41,8 +41,8 @@ def local_map(
         y = rows_by_columns(x, w).redistribute(mesh, [Replicate()])
 
     Inside, collectives of JAX by the names of the mesh's axes are at hand, such as
-    `ja.from_jax(jax.lax.psum(t.jax(), "dim_0"))`. Tensors that `fn` reaches are the same on each device, and so are the
-    random numbers that it draws.
+    `ja.interop.from_jax(jax.lax.psum(t.jax(), "dim_0"))`. Tensors that `fn` reaches are the same on each device, and so
+    are the random numbers that it draws.
 
     Args:
       fn: A function of tensors that returns a tensor or a tuple of them. It sees parts, and writes to none of them.

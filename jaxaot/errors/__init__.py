@@ -296,13 +296,13 @@ class UnfinishedSumError(TensorError, TypeError):
 
 
 class DiscardedParameterError(TensorError):
-    """A parameter is read whose value `ja.freeze(…, discard=True)` let go.
+    """A parameter is read whose value `ja.compiler.freeze(…, discard=True)` let go.
 
     The frozen function has what it computed from it. Write the parameter anew, for instance by `load_state_dict`, or
     freeze without `discard` where the module is used besides.
 
         model, x = ja.nn.Linear(2, 3), ja.ones(2)
-        serve = ja.freeze(model, x, discard=True)
+        serve = ja.compiler.freeze(model, x, discard=True)
         model(x)                                        # DiscardedParameterError
         serve(x)
     """
@@ -316,8 +316,8 @@ class DeletedArrayError(TensorError):
         step = jax.jit(lambda a: a + 1, donate_argnums=0)
         a = jnp.ones(3)
         b = step(a)
-        ja.from_jax(a) + 1                      # DeletedArrayError
-        ja.from_jax(b) + 1
+        ja.interop.from_jax(a) + 1                      # DeletedArrayError
+        ja.interop.from_jax(b) + 1
     """
 
 
@@ -370,13 +370,13 @@ class SingularMatrixError(TensorError):
 
 
 class CheckError(TensorError):
-    """A condition does not hold that `ja.check` was to make sure of.
+    """A condition does not hold that `ja.sizes.check` was to make sure of.
 
     Pass what the function is made for, or check something else.
 
         x = ja.ones(600)
-        ja.check(x.shape[0] <= 512)                     # CheckError
-        ja.check(x[:512].shape[0] <= 512)
+        ja.sizes.check(x.shape[0] <= 512)                     # CheckError
+        ja.sizes.check(x[:512].shape[0] <= 512)
     """
 
 
@@ -464,7 +464,7 @@ class StateDictError(JaxaotError, RuntimeError, ValueError):
 
 
 class SavedFileError(JaxaotError, RuntimeError, ValueError):
-    """A value that `ja.save` cannot write, or a file that `ja.load_state` cannot read.
+    """A value that `ja.save` cannot write, or a file that `ja.load` cannot read.
 
     Files hold tensors, arrays, numbers, strings, bools, None, and lists, tuples and dicts of them. Other objects have
     state dicts: save these, `ja.save(model.state_dict(), path)`. A damaged file was cut off or changed since.
@@ -476,14 +476,15 @@ class SavedFileError(JaxaotError, RuntimeError, ValueError):
 
 
 class ArchiveError(SavedFileError):
-    """A file that `ja.load` cannot read: it is damaged, of another kind, or of a later format.
+    """An archive of a function that `ja.load` cannot read: it is damaged, incomplete, or of a later format.
 
     Archives are written by `ja.export(fn, *args).save(path)`. Every part of one has a checksum, so what was cut off or
     changed since is found before anything of it is used. The message says which part it is.
 
-        ja.save({"w": ja.ones(3)}, "weights.safetensors")
-        ja.load("weights.safetensors")                  # ArchiveError
-        ja.load_state("weights.safetensors")
+        model = ja.nn.Linear(4, 2)
+        ja.export(model, ja.ones(4)).save("model.jaxaot", weights=False)
+        ja.load("model.jaxaot")                         # ArchiveError
+        ja.load("model.jaxaot", weights=model.state_dict())
     """
 
 
@@ -503,8 +504,8 @@ class MissingModuleError(JaxaotError, ModuleNotFoundError):
 
     For example:
 
-        from jaxaot.utils.checkpoint import checkpoint  # MissingModuleError
-        from jaxaot import checkpoint
+        from jaxaot.nn import DataParallel              # MissingModuleError
+        from jaxaot.distributed import fully_shard
     """
 
 

@@ -36,6 +36,35 @@ _EXCHANGE = (
     "`ja.distributed.local_map` write `jax.lax.psum`, `all_gather` and their like."
 )
 
+MOVED = {
+    **{
+        name: f"{place}.{name}"
+        for place, names in {
+            "estimate": ("DevicePlan", "Profile", "Target", "largest_batch", "pareto", "plan", "profile"),
+            "policies": ("checkpoint_name", "memory_budget", "must_recompute", "must_save"),
+            "sizes": ("Dim", "check", "mark_dynamic", "mark_static"),
+            "stages": ("Compiled", "JointGraph", "Partition", "Report", "Traced"),
+            "interop": ("from_jax", "to_arrays", "to_tensors"),
+            "compiler": ("assume_constant", "compiled_autograd", "freeze"),
+            "utils.checkpoint": (
+                "checkpoint",
+                "checkpoint_sequential",
+                "set_checkpoint_debug_enabled",
+                "set_checkpoint_early_stop",
+            ),
+            "func": ("functionalize",),
+            "random": ("fork_rng",),
+            "errors": ("JaxaotError",),
+        }.items()
+        for name in names
+    },
+    "load_state": "load(path)",
+    "get_config": "config.get()",
+    "set_config": "config.set(…)",
+    "Config": "config.get()",
+}
+"""Name that `jaxaot` had before 0.1.0 → where it is now."""
+
 HINTS = {
     "jaxaot": {
         "cuda": "Of `torch.cuda` there are `ja.autocast` and `ja.amp`. " + _DEVICE,
@@ -48,13 +77,9 @@ HINTS = {
         "multiprocessing": "Start processes with Python's `multiprocessing`, with the start method `spawn`.",
         "script": _SCRIPT,
         "fx": "Graphs are jaxprs: `ja.trace(fn, *args).jaxpr`.",
-        "onnx": "Write `jax.export` on `ja.functionalize(fn)`, or a converter of jaxprs such as `jax2onnx`.",
+        "onnx": "Write `jax.export` on `ja.func.functionalize(fn)`, or a converter of jaxprs such as `jax2onnx`.",
         "_dynamo": "Write `ja.compile(fn)`; `step.explain_recompiles()` says why programs were made.",
         "_inductor": "XLA compiles. `ja.compile(fn).explain(*args)` shows the graphs.",
-        "utils": (
-            "Of `torch.utils` there are `ja.checkpoint` (for `utils.checkpoint`), `ja.nn.utils`, and `jax.tree` (for "
-            "`utils._pytree`). " + _DATA
-        ),
         "sparse": _SPARSE,
         "sparse_coo_tensor": _SPARSE,
         "sparse_csr_tensor": _SPARSE,
@@ -87,12 +112,12 @@ HINTS = {
         "SymInt": "Sizes are Python's ints; see docs/sizes.md for sizes that change.",
         "classes": "Write `ja.autograd.Function`, or `jax.custom_vjp` in `ja.func`.",
         "to_dlpack": "Write `jax.dlpack`, or `x.numpy()`.",
-        "from_file": "Write `ja.from_numpy(numpy.memmap(path, …))`, or `ja.load_state(path)` of safetensors.",
+        "from_file": "Write `ja.from_numpy(numpy.memmap(path, …))`, or `ja.load(path)` of safetensors.",
         "nested": "Tensors are not nested: pad them, and use masks.",
         "quantization": "Write `qwix` for flax modules, or casts to `ja.float8_e4m3fn` and `ja.int8`.",
         "ao": "Write `qwix` for flax modules, or casts to `ja.float8_e4m3fn` and `ja.int8`.",
         "profiler": "Write `with jax.profiler.trace(folder):`.",
-        "hub": "Download weights as safetensors, and write `model.load_state_dict(ja.load_state(path))`.",
+        "hub": "Download weights as safetensors, and write `model.load_state_dict(ja.load(path))`.",
         "library": "Write `ja.autograd.Function`, or `jax.custom_vjp` in `ja.func`.",
         "FloatTensor": "Write `ja.tensor(data, dtype=ja.float32)`.",
         "LongTensor": "Write `ja.tensor(data, dtype=ja.int64)`.",
@@ -108,6 +133,18 @@ HINTS = {
         "set_float32_matmul_precision": "Write `jax.config.update('jax_default_matmul_precision', 'high')`.",
         "vmap": "Write `ja.func.vmap`.",
         "inference": "Write `with ja.inference_mode():`.",
+        **{name: f"Write `ja.{place}`." for name, place in MOVED.items()},
+    },
+    "jaxaot.utils": {
+        "data": _DATA,
+        "_pytree": "Write `jax.tree`.",
+        "dlpack": "Write `ja.from_dlpack`.",
+        "cpp_extension": "Write `jax.ffi`, and `ja.autograd.jax_function` of a function that calls it.",
+    },
+    "jaxaot.utils.checkpoint": {
+        "CheckpointPolicy": "Write `ja.policies.Choice`, see `ja.policies`.",
+        "create_selective_checkpoint_contexts": "Write `policy=`, such as `ja.policies.save_only_these_names(…)`.",
+        "noop_context_fn": "Write `policy=` for what is saved inside.",
     },
     "jaxaot.nn": {
         "DataParallel": _PARALLEL,

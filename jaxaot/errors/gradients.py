@@ -57,7 +57,7 @@ class BackwardTwiceError(AutogradError):
 
 
 class RecomputeMismatchError(AutogradError):
-    """A function run by `ja.checkpoint` did something else when the backward ran it again.
+    """A function run by `ja.utils.checkpoint.checkpoint` did something else when the backward ran it again.
 
     What it does may depend on its arguments, on tensors and on random numbers, but not on what else changes between
     forward and backward: `if self.calls % 2: x = x.sin()` with a counter `self.calls`. Pass such values as arguments.
@@ -67,8 +67,8 @@ class RecomputeMismatchError(AutogradError):
             calls.append(1)
             return x.sin().exp() if len(calls) == 1 else x.sin()
         x = ja.ones(3, requires_grad=True)
-        ja.checkpoint(block, x).sum().backward()    # RecomputeMismatchError
-        ja.checkpoint(lambda x, first: x.sin().exp() if first else x.sin(), x, True).sum().backward()
+        ja.utils.checkpoint.checkpoint(block, x).sum().backward()    # RecomputeMismatchError
+        ja.utils.checkpoint.checkpoint(lambda x, first: x.sin().exp() if first else x.sin(), x, True).sum().backward()
     """
 
 
@@ -219,13 +219,13 @@ class PackHookWroteError(AutogradError):
 
 
 class FrozenGradientError(AutogradError):
-    """A gradient through a function that `ja.freeze` made, or a transformation of JAX over it.
+    """A gradient through a function that `ja.compiler.freeze` made, or a transformation of JAX over it.
 
     It computes with values made of the parameters, and no gradient leads back to these. Call the function that was
     frozen where gradients are wanted, or pass tensors that require none.
 
         model, x = ja.nn.Linear(2, 3), ja.ones(2, requires_grad=True)
-        serve = ja.freeze(model, ja.ones(2))
+        serve = ja.compiler.freeze(model, ja.ones(2))
         serve(x)                                        # FrozenGradientError
         serve(x.detach())
     """

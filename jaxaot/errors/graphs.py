@@ -78,13 +78,13 @@ class MissingExtraError(CompilerError, ImportError):
 class TagConflictError(CompilerError, ValueError):
     """A value that must be saved and must be recomputed.
 
-    `ja.must_recompute(ja.must_save(y))` says both of `y`; a mark overrules policies and budgets, so no two may
-    contradict each other. Take one out.
+    `ja.policies.must_recompute(ja.policies.must_save(y))` says both of `y`; a mark overrules policies and budgets, so
+    no two may contradict each other. Take one out.
 
-        step = lambda x: ja.must_recompute(ja.must_save(x.sin())).exp().sum()
+        step = lambda x: ja.policies.must_recompute(ja.policies.must_save(x.sin())).exp().sum()
         x = ja.ones(3, requires_grad=True)
         ja.trace(step, x).joint().partition()   # TagConflictError
-        step = lambda x: ja.must_save(x.sin()).exp().sum()
+        step = lambda x: ja.policies.must_save(x.sin()).exp().sum()
         ja.trace(step, x).joint().partition()
     """
 
@@ -136,7 +136,7 @@ class StaleWeightsError(CompilerError):
     Freeze it again, or with `stale="repack"`, which computes anew what depends on the parameter.
 
         model, x = ja.nn.Linear(2, 3), ja.ones(2)
-        serve, other = ja.freeze(model, x, stale="refuse"), ja.freeze(model, x)
+        serve, other = ja.compiler.freeze(model, x, stale="refuse"), ja.compiler.freeze(model, x)
         with ja.no_grad():
             model.weight.mul_(2)
         serve(x)                                        # StaleWeightsError

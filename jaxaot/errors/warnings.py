@@ -40,7 +40,7 @@ class UnmatchedNamesWarning(UserWarning):
 
     For example:
 
-        step = lambda x: ja.checkpoint_name(x.sin(), "attention").exp().sum()
+        step = lambda x: ja.policies.checkpoint_name(x.sin(), "attention").exp().sum()
         joint = ja.trace(step, ja.ones(3, requires_grad=True)).joint()
         joint.partition(ja.policies.save_any_names_but_these("atention"))    # UnmatchedNamesWarning
         joint.partition(ja.policies.save_any_names_but_these("attention"))

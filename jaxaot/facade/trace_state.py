@@ -67,8 +67,8 @@ class GraphBreak(BaseException):
 def refuses_unrecorded() -> bool:
     """Returns whether what PyTorch's autograd cannot record is refused where gradients are required.
 
-    In `ja.functionalize` it is not: there arguments require grad only so that JAX's gradients reach them, and PyTorch
-    carries the same function out on tensors that require none.
+    In `ja.func.functionalize` it is not: there arguments require grad only so that JAX's gradients reach them, and
+    PyTorch carries the same function out on tensors that require none.
     """
     return state.grad_enabled and not (state.trace is not None and state.trace.is_functionalized)
 
@@ -133,8 +133,8 @@ class TraceState:
       entry: The code from which the traced function is called.
       events: What is relied on, in order, each with the user's line: facts about numbers, tensors from outside, and
         what code loads; None if it is not noted.
-      is_functionalized: Whether it is of `ja.functionalize`, to which every argument may carry JAX's gradients; see
-        `refuses_unrecorded`.
+      is_functionalized: Whether it is of `ja.func.functionalize`, to which every argument may carry JAX's gradients;
+        see `refuses_unrecorded`.
       parts: Id of a storage → the tensors that show it and are passed as values: tensor, layout, offset, symbol.
       asks_for_strides: Whether the function asked for the strides of one of these.
       left: Id of a storage that was made in it and is still there once it has ended → the layout that it had.

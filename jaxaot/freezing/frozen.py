@@ -1,4 +1,4 @@
-"""`ja.freeze`: a function whose parameters are packed once, for inference."""
+"""`ja.compiler.freeze`: a function whose parameters are packed once, for inference."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def freeze(
 ) -> FrozenFunction[P, R]:
     """Returns `fn` compiled for inference: what depends on its parameters alone is computed once.
 
-        serve = ja.freeze(model, x)                                  # a module: its parameters and buffers
-        serve = ja.freeze(model.apply, variables, x, argnums=0)      # a function that is passed its parameters
+        serve = ja.compiler.freeze(model, x)                                  # a module: its parameters and buffers
+        serve = ja.compiler.freeze(model.apply, variables, x, argnums=0)      # a function that is passed its parameters
 
     Frozen are the tensors, arrays and nnx Variables that `fn` reaches without being passed, and the arguments that
     `argnums` names, unless the call writes them, as it writes a KV cache. Transposes, casts and sums of them become
@@ -72,13 +72,15 @@ def freeze(
       UsageError: If an option has no meaning.
     """
     if not callable(fn):
-        raise TensorTypeError(f"`ja.freeze` takes a function or a module, and was given {fn!r}. Write `ja.freeze(f)`.")
+        raise TensorTypeError(
+            f"`ja.compiler.freeze` takes a function or a module, and was given {fn!r}. Write `ja.compiler.freeze(f)`."
+        )
     if stale not in ("repack", "refuse"):
         raise UsageError(f'`stale` is "repack" or "refuse", and was {stale!r}.')
     if discard and not args:
         raise UsageError(
             "`discard=True` lets parameters go once what is needed of them is packed, and only example arguments say "
-            "what that is. Write `ja.freeze(model, x, discard=True)`."
+            "what that is. Write `ja.compiler.freeze(model, x, discard=True)`."
         )
     inner = fn.fn if isinstance(fn, CompiledFunction) else fn
     frozen = FrozenFunction(inner, stale == "refuse", (argnums,) if isinstance(argnums, int) else tuple(argnums))
@@ -217,7 +219,7 @@ class FrozenFunction(Generic[P, R]):
         return self._compiled.cache_info()
 
     def __repr__(self) -> str:
-        return f"<ja.freeze of {shown(self.fn)}>"
+        return f"<ja.compiler.freeze of {shown(self.fn)}>"
 
 
 def _no_cut(traced: Traced) -> Any:

@@ -171,8 +171,8 @@ class Store:
         if changed:
             raise StaleWeightsError(
                 f"What the frozen function was made of has changed: {', '.join(f'`{name}`' for name in changed)}. It "
-                'was frozen with `stale="refuse"`. Call `ja.freeze` again, or write `stale="repack"` to have it '
-                "compute anew what depends on that."
+                'was frozen with `stale="refuse"`. Call `ja.compiler.freeze` again, or write `stale="repack"` to have '
+                "it compute anew what depends on that."
             )
 
     def discard(self, gone: dict[int, Discarded]) -> None:

@@ -1,9 +1,9 @@
 """Regions: parts of a program whose author said what is to be saved of them.
 
-A *region* is the body of one call of `ja.checkpoint` or `jax.checkpoint`. To *open* the regions of a graph is to put
-the bodies of `jax.checkpoint` in their place, and to find which region each equation lies in. A value *leaves* a region
-if an equation outside of it reads it, or if it is an output of the graph: it gets a mark, which outer equations read
-instead. So what the region does to have the value again, and what the others do, can be decided apart.
+A *region* is the body of one call of `ja.utils.checkpoint.checkpoint` or `jax.checkpoint`. To *open* the regions of a
+graph is to put the bodies of `jax.checkpoint` in their place, and to find which region each equation lies in. A value
+*leaves* a region if an equation outside of it reads it, or if it is an output of the graph: it gets a mark, which outer
+equations read instead. So what the region does to have the value again, and what the others do, can be decided apart.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def find_target(target: str | Target | None) -> Target:
     if not isinstance(target, str) or target not in TARGETS:
         raise ArgumentError(
             f"There is no target {target!r}. The targets are {', '.join(TARGETS)}; for another device write "
-            "`ja.Target('mine', flops=…, half_flops=…, vector_flops=…, bandwidth=…, memory=…)`."
+            "`ja.estimate.Target('mine', flops=…, half_flops=…, vector_flops=…, bandwidth=…, memory=…)`."
         )
     return TARGETS[target]
 

@@ -155,8 +155,8 @@ def load_state_dict(module: Any, state_dict: Mapping[str, Any], strict: bool, as
     """
     if not isinstance(state_dict, Mapping):
         raise TensorTypeError(
-            f"Expected state_dict to be dict-like, got {type(state_dict)}. Files are read by `ja.load_state(path)`: "
-            "`model.load_state_dict(ja.load_state(path))`."
+            f"Expected state_dict to be dict-like, got {type(state_dict)}. Files are read by `ja.load(path)`: "
+            "`model.load_state_dict(ja.load(path))`."
         )
     loading = _Loading(assign)
     loading.check(module, dict(state_dict), "", getattr(state_dict, "_metadata", {}))

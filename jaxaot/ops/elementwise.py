@@ -169,7 +169,7 @@ def _frac(x: Array) -> Array:
 
 
 SAME_DTYPE_UNARY = {
-    "abs": absolute, "neg": _neg, "positive": _positive, "sgn": sgn, "square": jnp.square, "conj_physical": jnp.conj,
+    "abs": absolute, "neg": _neg, "sgn": sgn, "square": jnp.square, "conj_physical": jnp.conj,
 }  # fmt: skip
 REAL_UNARY = {
     "sign": _sign, "frac": _frac,
@@ -177,6 +177,7 @@ REAL_UNARY = {
 }  # fmt: skip
 
 register_unary(SAME_DTYPE_UNARY, {"abs": ("absolute",), "neg": ("negative",)}, promote="common", inplace=True)
+register_unary({"positive": _positive}, {}, promote="common")
 register_unary(real_only(REAL_UNARY), {"trunc": ("fix",)}, promote="common", inplace=True)
 
 

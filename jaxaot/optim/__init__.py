@@ -11,11 +11,7 @@ def step(x, y):
     return loss
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
-
 from jaxaot._util import show_only_public as _show_only_public
-from jaxaot.errors.absent import missing_name as _missing_name
 from jaxaot.optim import lr_scheduler as lr_scheduler
 from jaxaot.optim import swa_utils as swa_utils
 from jaxaot.optim.rules.adam import Adam as Adam
@@ -35,8 +31,3 @@ from jaxaot.optim.rules.of_optax import from_optax as from_optax
 from jaxaot.optim.rules.optimizer import Optimizer as Optimizer
 
 _show_only_public(globals(), ("lr_scheduler", "swa_utils"))
-
-if not _TYPE_CHECKING:  # else any name would do for a type checker
-
-    def __getattr__(name: str) -> _Any:
-        raise _missing_name("jaxaot.optim", name, globals()["__all__"])

@@ -512,4 +512,4 @@ class Cutter:
 def _naming_marks(error: BudgetError, graph: Classified) -> BudgetError:
     """Returns the error of a budget that cannot be met, with the lines that ask for something to be saved."""
     lines = must_save_lines(graph.eqns)
-    return BudgetError(f"{error} `ja.must_save` asks for values at {', '.join(lines)}.") if lines else error
+    return BudgetError(f"{error} `ja.policies.must_save` asks for values at {', '.join(lines)}.") if lines else error

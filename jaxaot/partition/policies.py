@@ -210,7 +210,8 @@ def from_jax(policy: Callable[..., Any]) -> Policy:
 
 @immutable
 class RegionPolicy:
-    """What `ja.checkpoint` gives to `jax.checkpoint`: policy and budget of a region, in the form of a policy of JAX's.
+    """What `ja.utils.checkpoint.checkpoint` gives to `jax.checkpoint`: policy and budget of a region, in the form of a
+    policy of JAX's.
 
     Under `jax.grad` alone nobody solves a cut, so it saves what the policy says is saved, and nothing under a budget.
 

@@ -132,8 +132,9 @@ def _refuse_both(markers: Sequence[Any]) -> None:
     places = {word: [source_line(eqn) or "?" for eqn in markers if word_of(eqn) == word] for word in _MUST}
     if all(places.values()):
         raise TagConflictError(
-            f"One value must be saved (`ja.must_save` at {', '.join(places[MUST_SAVE])}) and must be recomputed "
-            f"(`ja.must_recompute` at {', '.join(places[MUST_RECOMPUTE])}). Both cannot be: take one of them out."
+            f"One value must be saved (`ja.policies.must_save` at {', '.join(places[MUST_SAVE])}) and must be "
+            f"recomputed (`ja.policies.must_recompute` at {', '.join(places[MUST_RECOMPUTE])}). Both cannot be: take "
+            "one of them out."
         )
 
 
@@ -397,7 +398,7 @@ def check_names(joint: JointGraph, policy: Policy) -> None:
         raise PolicyError(
             f"The policy saves only the values named {', '.join(map(repr, sorted(policy.names)))}, and no value of the "
             f"graph has such a name, so it would save nothing. The names in the graph are: {here}. Name a value with "
-            '`y = ja.checkpoint_name(y, "…")`, or write `policy="save_nothing"` if that is meant.'
+            '`y = ja.policies.checkpoint_name(y, "…")`, or write `policy="save_nothing"` if that is meant.'
         )
     policies = [region_policy(region.policy, region.memory_budget) for region in joint.regions]
     named = [p for p in (policy, *policies) if isinstance(p, NamesPolicy)]
@@ -405,7 +406,7 @@ def check_names(joint: JointGraph, policy: Policy) -> None:
     if missing:
         warnings.warn(
             f"No value of the graph is named {', '.join(map(repr, missing))}, which a policy mentions: it says nothing "
-            f'there. The names in the graph are: {here}. Name a value with `y = ja.checkpoint_name(y, "…")`.',
+            f'there. The names in the graph are: {here}. Name a value with `y = ja.policies.checkpoint_name(y, "…")`.',
             UnmatchedNamesWarning,
             stacklevel=3,
         )

@@ -235,7 +235,7 @@ class JointGraph(_Stage):
       in_roles: What each input means: first the primals, then the cotangents.
       out_roles: What each output means: first the outputs, then contents of freed storages, then the gradients.
       zero_gradients: For each gradient, whether it is zero whatever the inputs are, as no path leads to the outputs.
-      regions: The regions of the forward that `ja.checkpoint` and `jax.checkpoint` marked.
+      regions: The regions of the forward that `ja.utils.checkpoint.checkpoint` and `jax.checkpoint` marked.
       names: The names that `checkpoint_name` gave in the forward.
       passed: What passes did to it, one line for each.
       spread: Over how many devices its values lie.

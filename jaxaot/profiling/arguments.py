@@ -36,7 +36,7 @@ def check_shapes(args: Sequence[Any], name: str) -> None:
 
     Args:
       args: The arguments.
-      name: What was called with them, such as `"ja.profile"`.
+      name: What was called with them, such as `"ja.estimate.profile"`.
 
     Raises:
       ArgumentError: If one is not; all are named.

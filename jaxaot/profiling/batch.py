@@ -38,7 +38,7 @@ def largest_batch(
     /,
     *args: object,
     memory: int | str | Target,
-    budget: float | str | None = None,
+    memory_budget: float | str | None = None,
     batch: Mapping[int, int] | None = None,
     backward: bool = True,
     target: str | Target | None = None,
@@ -47,16 +47,16 @@ def largest_batch(
 ) -> int:
     """Returns the largest batch for which all that is in use at any time fits into some memory, by estimate.
 
-        ja.largest_batch(loss, params, images, labels, memory="16GiB", budget=0.3)
+        ja.estimate.largest_batch(loss, params, images, labels, memory="16GiB", memory_budget=0.3)
 
     Nothing is computed. The memory counted is that of parameters, gradients, data, results, what is kept and what is
     in use in between; the states of an optimizer are not in it.
 
     Args:
-      fn: A function or a module, as `ja.profile` takes it.
+      fn: A function or a module, as `ja.estimate.profile` takes it.
       *args: Its arguments, for any batch.
       memory: Bytes, a text such as `"16GiB"`, or a target, whose memory it is.
-      budget: The most that may be kept for the backward, see `memory_budget` of `ja.compile`.
+      memory_budget: The most that may be kept for the backward, see `ja.compile`.
       batch: For each argument that has a batch its dim, such as `{1: 0, 2: 0}`, counted from 0. By default it is the
         first dim of the arrays in those arguments that are not differentiated: of those that are as long as most.
       backward: Whether it is differentiated.
@@ -71,26 +71,26 @@ def largest_batch(
       BudgetError: If not even the smallest batch fits, or the memory or the budget cannot be read.
       ArgumentError: If there is no such dim, or the memory does not depend on it.
     """
-    require_function(fn, "ja.largest_batch")
+    require_function(fn, "ja.estimate.largest_batch")
     limit, found = parse_size(memory), find_target(target)
-    check_budget(budget)
+    check_budget(memory_budget)
     if policy is not None:
         get_policy(policy)
-    check_shapes(args, "ja.largest_batch")
+    check_shapes(args, "ja.estimate.largest_batch")
     call, arguments = as_function(fn, args)
     n_before = len(arguments) - len(args)
     numbers = argnums if isinstance(argnums, int) else tuple(argnums)
     first = (numbers,) if isinstance(numbers, int) else numbers
     differentiated = () if n_before else tuple(i % max(1, len(args)) for i in first)
     shaped = _Batched(args, batch, differentiated)
-    asked = Asked(backward, found, budget, policy, numbers)
+    asked = Asked(backward, found, memory_budget, policy, numbers)
 
     def sized(n: int) -> Estimate:
         types = (*arguments[:n_before], *shaped.with_batch(n))
         return estimate(traced_shapes(call, types, {}), asked)
 
     with collector.waits(), assuming(found):
-        return _Search(sized, limit, shaped.given, name_of(call), parse_fit(budget) is not None).run()
+        return _Search(sized, limit, shaped.given, name_of(call), parse_fit(memory_budget) is not None).run()
 
 
 class _Batched:
@@ -141,7 +141,7 @@ class _Batched:
         if not lengths:
             raise ArgumentError(
                 "There is no batch: no argument that is not differentiated has an array with a dim. Say where it is: "
-                "`ja.largest_batch(fn, *args, memory=…, batch={0: 0})`."
+                "`ja.estimate.largest_batch(fn, *args, memory=…, batch={0: 0})`."
             )
         usual = lengths.most_common(1)[0][0]
         return dict.fromkeys(data, lambda leaf: 0 if leaf.ndim and leaf.shape[0] == usual else None)
@@ -222,7 +222,7 @@ class _Search:
             needs = "" if least is None else f": a batch of {unit} needs about {format_bytes(least)}"
             raise BudgetError(
                 f"`{self.name}` does not fit into {format_bytes(self.limit)} for any batch{needs}. Write "
-                "`budget=0.3` or `policy='save_nothing'` to keep less for the backward, or take a larger memory."
+                "`memory_budget=0.3` or `policy='save_nothing'` to keep less for the backward, or take a larger memory."
             )
         return low * unit
 
@@ -253,7 +253,7 @@ class _Search:
             if high > 2**80:
                 raise ArgumentError(
                     f"The memory of `{self.name}` does not depend on its batch, so that any fits. Say which dims are "
-                    "the batch: `ja.largest_batch(fn, *args, memory=…, batch={1: 0})`."
+                    "the batch: `ja.estimate.largest_batch(fn, *args, memory=…, batch={1: 0})`."
                 )
         for turn in itertools.count():
             if high - low <= 1:

@@ -108,7 +108,7 @@ def absent_devices(kind: str, n: int) -> Sequence[Any]:
     if importlib.util.find_spec(package) is None:
         raise MissingExtraError(
             f'The compiler for {kind} is not installed. Install it with `pip install "jaxaot[{extra}]"`; it runs '
-            f"without the device. `ja.profile(fn, *args, target={kind!r})` estimates from shapes, without it."
+            f"without the device. `ja.estimate.profile(fn, *args, target={kind!r})` estimates from shapes, without it."
         )
     if kind in _TPUS and n > 1 and n not in _PLANES:
         raise ArgumentError(

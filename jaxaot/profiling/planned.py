@@ -14,7 +14,6 @@ import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from jaxaot import _trees as pytree
-from jaxaot import settings as config
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._placement import for_several, placement_of
 from jaxaot._typing import ClosedJaxpr
@@ -31,6 +30,7 @@ from jaxaot.profiling.devices import absent_device, absent_devices
 from jaxaot.profiling.modules import as_function
 from jaxaot.profiling.profile import Asked, cut, differentiated, estimate, name_of, traced_shapes
 from jaxaot.runtime.on_devices import programs_on_devices
+from jaxaot.settings import config
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Program:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class DevicePlan:
-    """What a function takes on a device that is not there: what `ja.plan` returns.
+    """What a function takes on a device that is not there: what `ja.estimate.plan` returns.
 
     Attributes:
       name: What the function is called.
@@ -66,8 +66,8 @@ class DevicePlan:
       programs: The programs that its compiler made: a forward, and a backward if there is one.
       saved_bytes: What the forward keeps for the backward, besides inputs and results.
       held_bytes: What inputs and results take, which are in use throughout.
-      estimated_bytes: The most that is in use at any time by the estimate from shapes, as `ja.profile` has it; of all
-        devices together.
+      estimated_bytes: The most that is in use at any time by the estimate from shapes, as `ja.estimate.profile` has it;
+        of all devices together.
       refused: What the compiler says if the function does not fit into the device's memory; else None.
       n_devices: Over how many devices the arguments lie; all else is of one of them.
     """
@@ -136,13 +136,13 @@ def plan(
 ) -> DevicePlan:
     """Returns what a function takes on a device that is not there, as the device's own compiler says.
 
-        print(ja.plan(loss, params, batch, target="v5e", memory_budget=0.3))
+        print(ja.estimate.plan(loss, params, batch, target="v5e", memory_budget=0.3))
 
     Forward and backward are compiled apart, as `ja.compile` does. Nothing is run. If arguments, parameters or types lie
     on a mesh of several devices, it is compiled for as many, and everything is said of one of them.
 
     Args:
-      fn: A function or a module, as `ja.profile` takes it.
+      fn: A function or a module, as `ja.estimate.profile` takes it.
       *args: Its arguments, or their types. The mesh of a type may be a `jax.sharding.AbstractMesh`.
       target: `"v4"`, `"v5e"`, `"v5p"`, `"v6e"`, `"tpu7x"`, `"a100"`, `"h100"` or `"h200"`.
       backward: Whether it is differentiated.
@@ -158,17 +158,17 @@ def plan(
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read or met.
     """
-    require_function(fn, "ja.plan")
+    require_function(fn, "ja.estimate.plan")
     if not isinstance(target, str):
         raise ArgumentError(
-            f"`ja.plan` compiles for devices that there are, by name, and was given {target!r}. For one of your own, "
-            "`ja.profile(fn, *args, target=…)` estimates from shapes."
+            f"`ja.estimate.plan` compiles for devices that there are, by name, and was given {target!r}. For one of "
+            "your own, `ja.estimate.profile(fn, *args, target=…)` estimates from shapes."
         )
     check_budget(memory_budget)
     if policy is not None:
         get_policy(policy)
     absent_device(target)  # says what is wrong before anything is traced
-    check_shapes(args, "ja.plan")
+    check_shapes(args, "ja.estimate.plan")
     call, arguments = as_function(fn, args)
     numbers = argnums if isinstance(argnums, int) else tuple(argnums)
     asked = Asked(backward, TARGETS[target], memory_budget, policy, numbers)
@@ -184,7 +184,7 @@ def _planned(call: Callable[..., Any], arguments: tuple[Any, ...], asked: Asked,
     devices = np.array(absent_devices(target, n_devices)[:n_devices])
     axes = {"x": 1} if mesh is None else dict(mesh.shape)
     there = Mesh(devices.reshape(tuple(axes.values())), tuple(axes), axis_types=(AxisType.Auto,) * len(axes))
-    with config.scoped(costs=target), assuming(TARGETS[target]):
+    with config(costs=target), assuming(TARGETS[target]):
         expected = estimate(traced, asked).timeline()
         parts = cut(differentiated(traced, asked), asked) if asked.backward else None
         name, held, peak = name_of(call), expected.held_bytes, expected.peak_bytes

@@ -63,7 +63,7 @@ def profile(
     """Returns what a function computes, moves and keeps, operation by operation and module by module.
 
         batch = jax.ShapeDtypeStruct((10**10, 224, 224, 3), jnp.float32)
-        print(ja.profile(loss, params, batch, target="v5e"))
+        print(ja.estimate.profile(loss, params, batch, target="v5e"))
 
     Nothing is computed, and no memory is taken: shapes are enough. What is kept between forward and backward is what
     `ja.compile` and `ja.remat` would keep. A call with the same function and shapes returns the same profile, unless
@@ -74,8 +74,8 @@ def profile(
         a linen module the variables are made from shapes.
       *args: Its arguments: `jax.ShapeDtypeStruct`s, arrays, tensors, modules, or pytrees of these.
       backward: Whether it is differentiated: tensors where they require grad, else the arguments `argnums`.
-      target: The device whose roofline gives the times: a name such as `"h100"`, or a `ja.Target`; by default the
-        device in use.
+      target: The device whose roofline gives the times: a name such as `"h100"`, or a `ja.estimate.Target`; by default
+        the device in use.
       memory_budget: The most that may be kept for the backward, see `ja.compile`; by default the setting in force.
       policy: What may be kept; by default the setting in force.
       argnums: The arguments to differentiate, whose arrays count as parameters.
@@ -91,13 +91,13 @@ def profile(
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read or met.
     """
-    require_function(fn, "ja.profile")
-    require_arguments(fn, args, kwargs, "ja.profile")
+    require_function(fn, "ja.estimate.profile")
+    require_arguments(fn, args, kwargs, "ja.estimate.profile")
     found = find_target(target)
     check_budget(memory_budget)
     if policy is not None:
         get_policy(policy)
-    check_shapes([*args, *kwargs.values()], "ja.profile")
+    check_shapes([*args, *kwargs.values()], "ja.estimate.profile")
     numbers = argnums if isinstance(argnums, int) else tuple(argnums)
     call, arguments = as_function(fn, args)
     lain = tuple(map(placement_of, pytree.leaves((arguments, kwargs)))) if are_several() else ()

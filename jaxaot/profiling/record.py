@@ -66,9 +66,9 @@ class Living(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Profile:
-    """What a function computes, moves and keeps: what `ja.profile` returns.
+    """What a function computes, moves and keeps: what `ja.estimate.profile` returns.
 
-        profile = ja.profile(loss, params, batch, target="h100")
+        profile = ja.estimate.profile(loss, params, batch, target="h100")
         print(profile)                     # tables of modules, of operations and of what lives at the peak
         profile.fits("16GiB")
 

@@ -519,7 +519,7 @@ def refuse_tensors(leaves: Sequence[Any], fn: Callable[..., Any]) -> None:
         raise ArgumentError(
             f"`{name}` was called with a `ja.Tensor`, and JAX's gradients are those of functions of arrays. Use "
             f"`ja.compile({name})`, which chooses what to save as well, or make it a function of arrays: "
-            f"`ja.remat(ja.functionalize({name}))(*arrays)`."
+            f"`ja.remat(ja.func.functionalize({name}))(*arrays)`."
         )
 
 

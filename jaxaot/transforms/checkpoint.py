@@ -1,4 +1,4 @@
-"""`ja.checkpoint`: a function whose intermediate values are not kept for the backward; a region in a graph."""
+"""`ja.utils.checkpoint`: a function whose intermediate values are not kept for the backward; a region in a graph."""
 
 from __future__ import annotations
 
@@ -79,9 +79,11 @@ def checkpoint(
 ) -> Any:
     """Returns `fn(*args, **kwargs)`, keeping little of what happens inside for the backward, which computes it again.
 
-        y = ja.checkpoint(block, x)                        # as `torch.utils.checkpoint.checkpoint(block, x)`
-        block = ja.checkpoint(block)                       # without arguments: a function, also as a decorator
-        @ja.checkpoint(policy="save_matmuls")              # a decorator with options
+        from jaxaot.utils.checkpoint import checkpoint
+
+        y = checkpoint(block, x)                        # as `torch.utils.checkpoint.checkpoint(block, x)`
+        block = checkpoint(block)                       # without arguments: a function, also as a decorator
+        @checkpoint(policy="save_matmuls")              # a decorator with options
 
     In a trace (`ja.compile`, `ja.trace`, `ja.aot`) the call is a *region* of the graph, with a policy or a budget of
     its own; the cut of the whole graph respects it. Called on arrays alone outside of one it is `jax.checkpoint`, and a
@@ -91,7 +93,7 @@ def checkpoint(
 
     Args:
       fn: A function of tensors, arrays or anything else, in any containers. A function without arguments is called as
-        `ja.checkpoint(fn)()`.
+        `checkpoint(fn)()`.
       *args: Its arguments.
       policy: What is saved inside: a policy or its name; by default nothing, or if there is a budget, what is best.
       memory_budget: The most that is saved inside: a fraction of what `save_all` saves there, or bytes such as
@@ -115,11 +117,11 @@ def checkpoint(
     if fn is None:
         if args or kwargs:
             raise OptionError(
-                "`ja.checkpoint` got arguments and no function. Write `ja.checkpoint(fn, x)`, or "
-                '`ja.checkpoint(policy="save_matmuls")` for a decorator.'
+                "`ja.utils.checkpoint.checkpoint` got arguments and no function. Write `checkpoint(fn, x)`, or "
+                '`checkpoint(policy="save_matmuls")` for a decorator.'
             )
         return lambda fn: _wrapped(fn, call)
-    require_function(fn, "ja.checkpoint", "ja.checkpoint(f, x)")
+    require_function(fn, "ja.utils.checkpoint.checkpoint", "ja.utils.checkpoint.checkpoint(f, x)")
     return call(fn, args, kwargs) if args or kwargs else _wrapped(fn, call)
 
 
@@ -132,15 +134,15 @@ def checkpoint_sequential(
 ) -> Any:
     """Returns what a sequence of functions makes of an input; all but the last of several segments is checkpointed.
 
-        y = ja.checkpoint_sequential(layers, 4, x)
+        y = ja.utils.checkpoint.checkpoint_sequential(layers, 4, x)
 
     Args:
       functions: Functions of one argument; each gets what the one before it returned.
       segments: How many runs of functions that follow one another there are, each of as many as fit, the last of the
         rest.
       input: What the first gets.
-      use_reentrant: As for `ja.checkpoint`.
-      **options: The other options of `ja.checkpoint`, such as `policy`.
+      use_reentrant: As for `checkpoint`.
+      **options: The other options of `checkpoint`, such as `policy`.
 
     Raises:
       OptionError: If there are more segments than functions, or less than one.
@@ -189,7 +191,7 @@ class set_checkpoint_early_stop(_Setting):
 
 
 class set_checkpoint_debug_enabled(_Setting):
-    """Inside, says for all calls of `ja.checkpoint` whether their errors list operations, whatever `debug=` says.
+    """Inside, says for all calls of `checkpoint` whether their errors list operations, whatever `debug=` says.
 
     Args:
       enable: Whether they do; None leaves it to `debug=`.
@@ -228,7 +230,7 @@ def _check(
     if context_fn is not None:
         raise OptionError(
             "`context_fn` makes contexts that intercept PyTorch's operations. To say what is saved inside, pass a "
-            "policy: `ja.checkpoint(fn, x, policy=ja.policies.save_only_these_names('attention'))`."
+            "policy: `ja.utils.checkpoint.checkpoint(fn, x, policy=ja.policies.save_only_these_names('attention'))`."
         )
 
 

@@ -71,10 +71,10 @@ class Function:
 
         y = Double.apply(x)
 
-    The gradient is the user's wherever the call stands: eagerly, in `ja.compile`, `ja.functionalize`, `ja.checkpoint`.
-    Instead of taking `ctx` in `forward`, a Function may have a `setup_context(ctx, inputs, output)`. Forward mode needs
-    a `jvp(ctx, *tangents)`, and `ja.func.vmap` a `vmap(info, in_dims, *args)`, which returns (output, out_dims), or
-    `generate_vmap_rule = True` where the other methods can be mapped as they are.
+    The gradient is the user's wherever the call stands: eagerly, in `ja.compile`, in `ja.func.functionalize`,
+    under `checkpoint`. Instead of taking `ctx` in `forward`, a Function may have a `setup_context(ctx, inputs,
+    output)`. Forward mode needs a `jvp(ctx, *tangents)`, and `ja.func.vmap` a `vmap(info, in_dims, *args)`, which
+    returns (output, out_dims), or `generate_vmap_rule = True` where the other methods can be mapped as they are.
     """
 
     forward: Any = staticmethod(no_forward)

@@ -1,7 +1,7 @@
 """`ja.func`: the transformations of JAX on functions of tensors, which may write to them inside (`torch.func`).
 
-A function is made pure, as by `ja.functionalize`, and transformed by JAX on the values of its tensors. What comes back
-are tensors. Calls nest; in a trace, and where an argument requires grad, a call is recorded like an operation.
+A function is made pure, as by `ja.func.functionalize`, and transformed by JAX on the values of its tensors. What comes
+back are tensors. Calls nest; in a trace, and where an argument requires grad, a call is recorded like an operation.
 """
 
 from __future__ import annotations

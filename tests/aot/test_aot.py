@@ -270,7 +270,7 @@ def test_decompositions_are_of_both_graphs():
 
 def test_decompositions_reach_into_loops():
     def loop(x):
-        return ja.from_jax(jax.lax.fori_loop(0, 3, lambda _, c: jnp.sin(c), x.jax()))
+        return ja.interop.from_jax(jax.lax.fori_loop(0, 3, lambda _, c: jnp.sin(c), x.jax()))
 
     graphs = []
     keep = lambda jaxpr, avals: graphs.append(jaxpr) or as_function(jaxpr)

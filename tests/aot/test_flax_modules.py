@@ -108,7 +108,7 @@ def test_gradients_reach_the_inputs_of_an_nnx_module():
     ours = Nnx(nnx.Rngs(0))
     ours.eval()
     module = ja.aot.aot_module(ours, "xla", partition_fn=ja.aot.min_cut_rematerialization_partition)
-    x = ja.from_jax(X).requires_grad_()
+    x = ja.interop.from_jax(X).requires_grad_()
     module(x).sum().backward()
     assert_close(x.grad.jax(), jax.grad(lambda x: ours(x).sum())(X))
     module(x).sum().backward()
@@ -146,7 +146,7 @@ def test_an_nnx_module_that_changes_its_structure():
 def test_an_nnx_module_inside_another_trace():
     module = ja.aot.aot_module(Nnx(nnx.Rngs(0)), "xla")
     with pytest.raises(errors.ModuleLiftError, match="inside a function that is being traced"):
-        ja.compile(lambda x: module(x) * 2)(ja.from_jax(X))
+        ja.compile(lambda x: module(x) * 2)(ja.interop.from_jax(X))
     assert_close(module(X).shape, (5, 8))
 
 

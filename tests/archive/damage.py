@@ -82,7 +82,7 @@ def call_step(fn: Any) -> None:
 
 def write_sizes(path: pathlib.Path) -> None:
     """Writes an archive of a function whose sizes change."""
-    w, seen, dim = ja.ones(3, 2, requires_grad=True), ja.zeros(2), ja.Dim("n", min=7, max=10)
+    w, seen, dim = ja.ones(3, 2, requires_grad=True), ja.zeros(2), ja.sizes.Dim("n", min=7, max=10)
 
     def fn(x: Any, y: Any) -> Any:
         seen.add_(y.sum(0))

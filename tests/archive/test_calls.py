@@ -228,7 +228,7 @@ def test_second_derivatives_where_they_were_asked_for():
     with pytest.raises(ja.errors.NoDerivativeError, match=r"one derivative of it\. Compute third"):
         ja.autograd.grad(first.sum(), (x,), create_graph=True)
     with pytest.raises(ja.errors.UsageError, match="Drop one of them"):
-        ja.export(fn, x, ja.zeros(2), 2.0, with_gradients=2, dynamic_shapes={"x": {0: ja.Dim("n", max=4)}})
+        ja.export(fn, x, ja.zeros(2), 2.0, with_gradients=2, dynamic_shapes={"x": {0: ja.sizes.Dim("n", max=4)}})
 
 
 def test_views_of_a_whole_storage_are_arguments_as_any_other():

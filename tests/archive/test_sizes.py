@@ -38,7 +38,7 @@ def batch(n, seed=0):
 
 def saved(folder, **options):
     fn, _, _ = make()
-    dim = ja.Dim("batch", min=7, max=10)
+    dim = ja.sizes.Dim("batch", min=7, max=10)
     exported = ja.export(fn, *batch(9), dynamic_shapes={"x": {0: dim}, "y": {0: dim}}, buckets=[8, 16], **options)
     exported.save(folder / "f.jaxaot")
     return exported, folder / "f.jaxaot"
@@ -80,7 +80,7 @@ def test_what_an_exported_function_says_of_its_sizes(held):
 
 
 def test_views_of_a_whole_storage_have_sizes_too(tmp_path):
-    exported = ja.export(lambda y: y * 2, ja.ones(8, 3), dynamic_shapes=({0: ja.Dim("n", max=8)},))
+    exported = ja.export(lambda y: y * 2, ja.ones(8, 3), dynamic_shapes=({0: ja.sizes.Dim("n", max=8)},))
     exported.save(tmp_path / "f.jaxaot")
     loaded = ja.load(tmp_path / "f.jaxaot")
     for n in (4, 5):
@@ -108,7 +108,7 @@ def test_other_sizes_are_errors(held):
 
 def test_what_is_said_of_sizes_is_read():
     fn, _, _ = make()
-    dim, said = ja.Dim("batch", max=8), ja.errors.UsageError
+    dim, said = ja.sizes.Dim("batch", max=8), ja.errors.UsageError
     for dynamic, words in (
         ({"z": {0: dim}}, "names `z`, and the example has the arguments x, y, cache, scale"),
         ({"x": {5: dim}}, "dim 5 of `x` changes, and it has 2 dims"),
@@ -116,14 +116,17 @@ def test_what_is_said_of_sizes_is_read():
         ({"x": 0}, "says no dims"),
         ({}, "says no dims"),
         ({"x": {0: dim, 1: dim}}, "is 4 as dim 0 of `x` and 3 as dim 1 of `x` in the example"),
-        ({"x": {0: ja.Dim("batch", min=5, max=8)}}, "is 4 in the example, and the archive is for batch of 5 to 8"),
-        ({"x": {0: ja.Dim("batch", min=4, max=10**6)}}, "sizes, batch of 4 to 1000000, and each is traced"),
-        ({"x": {0: dim}, "y": {0: ja.Dim("batch", max=9)}}, "have one name"),
+        (
+            {"x": {0: ja.sizes.Dim("batch", min=5, max=8)}},
+            "is 4 in the example, and the archive is for batch of 5 to 8",
+        ),
+        ({"x": {0: ja.sizes.Dim("batch", min=4, max=10**6)}}, "sizes, batch of 4 to 1000000, and each is traced"),
+        ({"x": {0: dim}, "y": {0: ja.sizes.Dim("batch", max=9)}}, "have one name"),
     ):
         with pytest.raises(said, match=words):
             ja.export(fn, *batch(4), dynamic_shapes=dynamic)
     with pytest.raises(said, match="has no sizes"):
-        ja.Dim("batch", min=4, max=3)
+        ja.sizes.Dim("batch", min=4, max=3)
     x = ja.randn(8, 3)
     with pytest.raises(said, match=r"Pass `x.clone\(\)` as the example"):
         ja.export(lambda x: x + 1, x[:4], dynamic_shapes=({0: dim},))
@@ -131,7 +134,7 @@ def test_what_is_said_of_sizes_is_read():
 
 @pytest.mark.slow
 def test_sizes_in_steps_of_two_arguments_and_what_is_compiled_exactly(tmp_path):
-    rows, columns = ja.Dim("rows", min=3, max=9, step=3), ja.Dim("columns", min=4, max=6)
+    rows, columns = ja.sizes.Dim("rows", min=3, max=9, step=3), ja.sizes.Dim("columns", min=4, max=6)
     fn = lambda *, x: x.repeat(2, 1) if x.shape[1] == 5 else x.cumsum(1)
     exported = ja.export(fn, x=ja.ones(6, 4), dynamic_shapes={"x": {0: rows, 1: columns}}, with_gradients=False)
     exported.save(tmp_path / "f.jaxaot")
@@ -148,11 +151,11 @@ def test_sizes_in_steps_of_two_arguments_and_what_is_compiled_exactly(tmp_path):
 
 def test_what_does_not_hold_for_a_size_is_an_error_of_the_export():
     def fn(x):
-        ja.check(x.shape[0] != 6, lambda: f"{x.shape[0]} is no size")
+        ja.sizes.check(x.shape[0] != 6, lambda: f"{x.shape[0]} is no size")
         return x * 2
 
     with pytest.raises(ja.errors.CheckError, match="6 is no size"):
-        ja.export(fn, ja.ones(4), dynamic_shapes={"x": {0: ja.Dim("n", max=8)}})
+        ja.export(fn, ja.ones(4), dynamic_shapes={"x": {0: ja.sizes.Dim("n", max=8)}})
 
 
 def test_layouts_and_gradients_of_examples_are_kept(tmp_path):
@@ -160,7 +163,7 @@ def test_layouts_and_gradients_of_examples_are_kept(tmp_path):
     x = made(4)
     x.grad = ja.zeros(4, 3)
     fn = lambda x: (x * 2, x.grad + 1, x.stride())
-    ja.export(fn, x, dynamic_shapes=[{0: ja.Dim("n", min=3, max=6)}]).save(tmp_path / "f.jaxaot")
+    ja.export(fn, x, dynamic_shapes=[{0: ja.sizes.Dim("n", min=3, max=6)}]).save(tmp_path / "f.jaxaot")
     loaded = ja.load(tmp_path / "f.jaxaot")
     x = made(5)
     x.grad = ja.ones(5, 3)
@@ -170,7 +173,7 @@ def test_layouts_and_gradients_of_examples_are_kept(tmp_path):
 
 @pytest.mark.slow
 def test_weights_apart(tmp_path):
-    model, n = ja.nn.Linear(3, 2), ja.Dim("n", max=4)
+    model, n = ja.nn.Linear(3, 2), ja.sizes.Dim("n", max=4)
     ja.export(model, ja.ones(2, 3), dynamic_shapes=({0: n},)).save(tmp_path / "f.jaxaot", weights=False)
     loaded = ja.load(tmp_path / "f.jaxaot", weights=model.state_dict())
     x = ja.randn(3, 3)
@@ -213,7 +216,7 @@ def check_random_program(seed: int, folder: pathlib.Path) -> None:
     """Saves and loads a random function of the laws on sizes, and compares its calls at three sizes."""
     body, steps = make_program(seed)
     w, needs_grad = ja.tensor(rows(4, 4), requires_grad=True), bool(seed % 4)
-    fn, dim = lambda x, y: body(x, y, w), ja.Dim("n", min=13, max=15)
+    fn, dim = lambda x, y: body(x, y, w), ja.sizes.Dim("n", min=13, max=15)
     given = lambda n: (ja.tensor(rows(n, 4), requires_grad=needs_grad), ja.tensor(rows(n)))
     path = folder / "f.jaxaot"
     ja.export(fn, *given(14), dynamic_shapes=({0: dim}, {0: dim}), buckets=[16]).save(path)

@@ -89,7 +89,7 @@ def test_a_generator_of_the_function_goes_on_where_it_was():
 
 def test_bare_arrays_and_keys():
     table, key = jnp.arange(3.0), jax.random.key(1)
-    fn = lambda x: x * ja.from_jax(table) + ja.from_jax(jax.random.normal(key, (3,)))
+    fn = lambda x: x * ja.interop.from_jax(table) + ja.interop.from_jax(jax.random.normal(key, (3,)))
     same(archived(fn, ja.ones(3))(ja.ones(3)), fn(ja.ones(3)))
 
 

@@ -107,7 +107,7 @@ def test_decoding_writes_the_cache_in_place():
 BARE = (
     WITHOUT_SOURCE
     + """step = ja.load(sys.argv[1])
-x, y = ja.load_state(sys.argv[2])
+x, y = ja.load(sys.argv[2])
 print(*(loss.item() for _ in range(2) for loss in step(x, y)))
 """
 )

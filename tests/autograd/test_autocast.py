@@ -346,7 +346,7 @@ def test_branches_loops_and_checkpoints(x, w, is_compiled):
                 return (y + z).float(), y
 
             carry, ys = ja.scan(iteration, x, x[None].expand(3, 2, 3))
-            b = ja.checkpoint(lambda x: (x @ w).tanh() @ w)(x)
+            b = ja.utils.checkpoint.checkpoint(lambda x: (x @ w).tanh() @ w)(x)
         return a, carry, ys, b
 
     run = ja.compile(f) if is_compiled else f
@@ -370,7 +370,7 @@ def test_a_checkpointed_function_runs_again_in_the_mode_of_its_forward(x, w):
 
     with ja.autocast(dtype=ja.float16):
         x @ w  # its cast of the weight is not that of the block
-        y = ja.checkpoint(block)(x)
+        y = ja.utils.checkpoint.checkpoint(block)(x)
     y.sum().backward()
     first = w.grad.numpy()
     w.grad = None
@@ -388,7 +388,7 @@ def test_functionalized(x, w):
         with ja.autocast():
             return (x @ w).sum()
 
-    value, grads = jax.value_and_grad(ja.functionalize(f), 1)(x.jax(), w.detach().jax())
+    value, grads = jax.value_and_grad(ja.func.functionalize(f), 1)(x.jax(), w.detach().jax())
     assert value.dtype == ja.bfloat16 and grads.dtype == np.float32
 
 

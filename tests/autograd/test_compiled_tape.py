@@ -1,4 +1,4 @@
-"""`ja.compiled_autograd`: backwards as programs do what the engine does, and are found again."""
+"""`ja.compiler.compiled_autograd`: backwards as programs do what the engine does, and are found again."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def steps(program, *, compiler=None, n=N_STEPS, zero=True):
         def backward(loss, **how):
             if compiler is None:
                 return loss.backward(**how)
-            with ja.compiled_autograd(compiler):
+            with ja.compiler.compiled_autograd(compiler):
                 return loss.backward(**how)
 
         returned = program(w, ja.randn(3, 4), backward, memory)
@@ -123,7 +123,7 @@ def packed(w, x, backward, memory):
 
 
 def checkpointed(w, x, backward, memory):
-    backward(ja.checkpoint(lambda x: (x @ w).tanh().exp(), x).sum())
+    backward(ja.utils.checkpoint.checkpoint(lambda x: (x @ w).tanh().exp(), x).sum())
 
 
 def views_and_writes(w, x, backward, memory):
@@ -216,7 +216,7 @@ def test_another_shape_structure_or_function_compiles_again():
 
     def run(n, fn):
         w.grad = None
-        with ja.compiled_autograd(compiler):
+        with ja.compiler.compiled_autograd(compiler):
             fn(ja.ones(n, 4) @ w).sum().backward()
         return compiler.cache_info().misses
 
@@ -235,7 +235,7 @@ def test_numbers_are_inputs(factors):
     for factor in factors:
         w.grad = None
         y = w * factor
-        with ja.compiled_autograd(compiler):
+        with ja.compiler.compiled_autograd(compiler):
             y.sum().backward()
         assert str(w.grad.tolist()) == str([float(np.float32(factor))] * 2)
     assert compiler.cache_info()[:2] == (len(factors) - 1, 1)
@@ -246,7 +246,7 @@ def test_small_exponents_are_constants():
     w = ja.full((2,), 3.0, requires_grad=True)
     for exponent, gradient in ((2, 6), (3, 27), (2, 6), (5, 405), (6, 1458)):
         w.grad = None
-        with ja.compiled_autograd(compiler):
+        with ja.compiler.compiled_autograd(compiler):
             (w**exponent).sum().backward()
         assert w.grad.tolist() == pytest.approx([gradient] * 2)
     assert compiler.cache_info()[:2] == (2, 3)
@@ -262,11 +262,11 @@ def test_what_was_dropped_is_computed_once_and_dropped_again(hook):
         return x.sin().exp()
 
     w = ja.ones(3, requires_grad=True)
-    y = ja.checkpoint(layer, w)
+    y = ja.utils.checkpoint.checkpoint(layer, w)
     y.register_hook(hook)
     compiler = ja.autograd.TapeCompiler()
     for n, keeps in ((2, True), (3, True), (4, False)):
-        with ja.compiled_autograd(compiler):
+        with ja.compiler.compiled_autograd(compiler):
             y.sum().backward(retain_graph=keeps)
         assert n_runs == n
     with pytest.raises(AutogradError):
@@ -289,7 +289,7 @@ def test_what_a_hook_closes_over_is_an_input():
         w.grad = None
         y = w * 3
         y.register_hook(lambda g: g * scale)
-        with ja.compiled_autograd(compiler):
+        with ja.compiler.compiled_autograd(compiler):
             y.sum().backward()
         assert w.grad.tolist() == [3 * factor] * 2
     assert compiler.cache_info()[:2] == (1, 1)
@@ -298,7 +298,7 @@ def test_what_a_hook_closes_over_is_an_input():
 def test_gradients_that_are_returned():
     w, v = ja.ones(2, requires_grad=True), ja.ones(2, requires_grad=True)
     compiler = ja.autograd.TapeCompiler()
-    with ja.compiled_autograd(compiler):
+    with ja.compiler.compiled_autograd(compiler):
         for _ in range(2):
             y = w * 3
             first, second = ja.autograd.grad((y * y).sum(), [y, w])
@@ -313,7 +313,7 @@ def test_gradients_that_are_returned():
 
 def test_a_second_backward_is_refused_as_by_the_engine():
     w = ja.ones(2, requires_grad=True)
-    with ja.compiled_autograd(ja.autograd.TapeCompiler()):
+    with ja.compiler.compiled_autograd(ja.autograd.TapeCompiler()):
         loss = (w * w).sum()
         loss.backward()
         with pytest.raises(RuntimeError, match="second time"):
@@ -329,7 +329,7 @@ def test_an_error_in_a_hook_is_the_users_and_changes_nothing():
         raise KeyError("mine")
 
     y.register_hook(hook)
-    with ja.compiled_autograd(ja.autograd.TapeCompiler()), pytest.raises(KeyError, match="mine"):
+    with ja.compiler.compiled_autograd(ja.autograd.TapeCompiler()), pytest.raises(KeyError, match="mine"):
         y.sum().backward()
     assert w.grad is None
 
@@ -337,7 +337,7 @@ def test_an_error_in_a_hook_is_the_users_and_changes_nothing():
 def test_a_recorded_backward_and_anomaly_mode_run_in_the_engine():
     compiler = ja.autograd.TapeCompiler()
     w = ja.ones(2, requires_grad=True)
-    with ja.compiled_autograd(compiler):
+    with ja.compiler.compiled_autograd(compiler):
         (g,) = ja.autograd.grad((w**3).sum(), w, create_graph=True)
         with ja.autograd.detect_anomaly():
             (w * 2).sum().backward()
@@ -355,7 +355,7 @@ def test_nothing_is_kept_alive():
     y = w.exp()
     y.register_hook(lambda g: g * 2)
     held = weakref.ref(y), weakref.ref(y.grad_fn)
-    with ja.compiled_autograd(compiler):
+    with ja.compiler.compiled_autograd(compiler):
         y.sum().backward()
     del y
     gc.collect()
@@ -365,7 +365,7 @@ def test_nothing_is_kept_alive():
 def test_the_number_of_tapes_is_bounded():
     compiler = ja.autograd.TapeCompiler(max_tapes=2)
     w = ja.ones(2, requires_grad=True)
-    with ja.compiled_autograd(compiler):
+    with ja.compiler.compiled_autograd(compiler):
         for fn in (ja.sin, ja.cos, ja.exp, ja.sin):
             fn(w).sum().backward()
     assert compiler.cache_info()[1:] == (4, 2, 0)
@@ -378,14 +378,14 @@ def test_the_number_of_tapes_is_bounded():
 def test_contexts_nest_and_share():
     outer, inner = ja.autograd.TapeCompiler(), ja.autograd.TapeCompiler()
     w = ja.ones(2, requires_grad=True)
-    with ja.compiled_autograd(outer):
-        with ja.compiled_autograd(inner) as entered:
+    with ja.compiler.compiled_autograd(outer):
+        with ja.compiler.compiled_autograd(inner) as entered:
             assert entered is inner
             (w * 2).sum().backward()
         (w * 2).sum().backward()
     (w * 2).sum().backward()
     assert (inner.cache_info().misses, outer.cache_info().misses) == (1, 1)
-    with ja.compiled_autograd() as first, ja.compiled_autograd() as second:
+    with ja.compiler.compiled_autograd() as first, ja.compiler.compiled_autograd() as second:
         assert first is second
 
 
@@ -402,7 +402,7 @@ def test_a_backward_of_what_was_recorded_outside_is_refused_in_a_trace():
 def test_the_whole_backward_is_one_program():
     compiler = ja.autograd.TapeCompiler()
     x, ws = jnp.ones((2, 4)), [ja.ones(4, 4, requires_grad=True) for _ in range(6)]
-    with ja.compiled_autograd(compiler):
+    with ja.compiler.compiled_autograd(compiler):
         functools.reduce(lambda h, w: (h @ w).tanh(), ws, ja.tensor(x)).sum().backward()
     expected = jax.grad(lambda ws: functools.reduce(lambda h, w: jnp.tanh(h @ w), ws, x).sum())([jnp.ones((4, 4))] * 6)
     for w, gradient in zip(ws, expected, strict=True):
@@ -411,7 +411,7 @@ def test_the_whole_backward_is_one_program():
 
 
 def test_a_hook_that_raises_leaves_what_one_backward_leaves():
-    with ja.compiled_autograd():
+    with ja.compiler.compiled_autograd():
         w = ja.ones(2, requires_grad=True)
         w.register_post_accumulate_grad_hook(lambda p: 3)
         with pytest.raises(TypeError, match="returned int"):

@@ -374,7 +374,7 @@ def test_under_autocast_and_in_a_checkpoint():
         np.testing.assert_allclose(tangent.float().numpy(), (t.jax() @ a.jax()), rtol=1e-2)
     w = a.clone().requires_grad_()
     with fw.dual_level():
-        y = ja.checkpoint(lambda w: (w.sin() * w).sum(), fw.make_dual(w, t))
+        y = ja.utils.checkpoint.checkpoint(lambda w: (w.sin() * w).sum(), fw.make_dual(w, t))
         fw.unpack_dual(y).tangent.backward()
     expected = (2 * a.cos() - a * a.sin()) * t
     np.testing.assert_allclose(w.grad.numpy(), expected.numpy(), rtol=1e-4)

@@ -188,8 +188,10 @@ PROGRAMS = {
 ROUTES = {
     "eager": lambda fn: fn,
     "compiled": ja.compile,
-    "checkpointed": lambda fn: lambda *args: ja.checkpoint(fn, *args),
-    "compiled region": lambda fn: ja.compile(lambda *args: ja.checkpoint(fn, *args), policy="save_nothing"),
+    "checkpointed": lambda fn: lambda *args: ja.utils.checkpoint.checkpoint(fn, *args),
+    "compiled region": lambda fn: ja.compile(
+        lambda *args: ja.utils.checkpoint.checkpoint(fn, *args), policy="save_nothing"
+    ),
 }
 OURS = make(types.SimpleNamespace(autograd=ja.autograd, ones=ja.ones, zeros_like=ja.zeros_like))
 
@@ -228,7 +230,7 @@ def test_gradients_are_the_users(name, route, theirs):
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_functionalized_and_rematerialized(name, theirs):
-    pure = ja.functionalize(lambda x, w: PROGRAMS[name](OURS, x, w))
+    pure = ja.func.functionalize(lambda x, w: PROGRAMS[name](OURS, x, w))
     x, w = jnp.array(X), jnp.array(W)
     value, gx, gw = theirs(name, 1)
     for found in (jax.jit(jax.grad(pure, (0, 1))), ja.grad(ja.remat(pure), (0, 1))):
@@ -338,7 +340,7 @@ def test_once_differentiable(order):
         if order == 2:
             with pytest.raises(AutogradError, match="once_differentiable"):
                 ja.autograd.grad(g, x)
-    pure = ja.functionalize(lambda x: OURS.Once.apply(x).sum())
+    pure = ja.func.functionalize(lambda x: OURS.Once.apply(x).sum())
     assert jax.grad(pure)(jnp.array([2.0])).tolist() == [8]
     if order == 2:
         with pytest.raises(AutogradError, match="once_differentiable"):

@@ -384,7 +384,7 @@ def in_a_loop(x):
     ],
 )
 def test_forward_mode_names_the_function_that_has_a_backward_alone(forward_mode):
-    with pytest.raises(ja.JaxaotError, match=r"jvp function.*`BackwardAlone` has none.*BackwardAlone.jvp\(ctx"):
+    with pytest.raises(ja.errors.JaxaotError, match=r"jvp function.*`BackwardAlone` has none.*BackwardAlone.jvp\(ctx"):
         forward_mode(ja.ones(2))
 
 
@@ -397,7 +397,7 @@ def test_a_function_of_jax_that_has_a_backward_alone():
 
     clipped.defvjp(lambda x: (x, None), lambda _, g: (g,))
     fn = ja.compile(lambda x: ja.func.jvp(ja.autograd.jax_function(clipped), (x,), (x,))[1])
-    with pytest.raises(ja.JaxaotError, match=r"jax\.custom_jvp"):
+    with pytest.raises(ja.errors.JaxaotError, match=r"jax\.custom_jvp"):
         fn(ja.ones(2))
     unused = ja.compile(lambda x: ja.func.jvp(ja.autograd.jax_function(clipped), (x,), (x,))[0])
     assert unused(ja.ones(2)).tolist() == [1.0, 1.0]

@@ -46,9 +46,9 @@ ROUTES = {
     "eager": lambda fn: fn,
     "compiled": ja.compile,
     "recomputed": lambda fn: ja.compile(fn, policy="save_nothing"),
-    "checkpointed": lambda fn: lambda *args: ja.checkpoint(fn, *args),
-    "compiled region": lambda fn: ja.compile(lambda *args: ja.checkpoint(fn, *args)),
-    "checkpointed compiled": lambda fn: lambda *args: ja.checkpoint(ja.compile(fn), *args),
+    "checkpointed": lambda fn: lambda *args: ja.utils.checkpoint.checkpoint(fn, *args),
+    "compiled region": lambda fn: ja.compile(lambda *args: ja.utils.checkpoint.checkpoint(fn, *args)),
+    "checkpointed compiled": lambda fn: lambda *args: ja.utils.checkpoint.checkpoint(ja.compile(fn), *args),
     "interpreted": lambda fn: ja.compile(fn, backend="interpret"),
 }
 
@@ -86,7 +86,7 @@ def test_inside_a_compiled_function_and_a_functionalized_one():
     third = orders()[3]
     gradients = ja.autograd.grad(ja.compile(second)(x, w), (x, w))
     np.testing.assert_allclose(sum(g.sin().sum() for g in gradients).item(), third, rtol=1e-4)
-    gradients = jax.jit(jax.grad(ja.functionalize(second), (0, 1)))(x.jax(), w.jax())
+    gradients = jax.jit(jax.grad(ja.func.functionalize(second), (0, 1)))(x.jax(), w.jax())
     np.testing.assert_allclose(sum(jnp.sin(g).sum() for g in gradients), third, rtol=1e-4)
 
 
@@ -108,7 +108,7 @@ def test_second_derivatives_through_loops_and_branches():
         (g,) = ja.autograd.grad(looped(x), x, create_graph=True)
         return ja.autograd.grad(g.sum(), x)[0]
 
-    x = ja.from_jax(start).requires_grad_()
+    x = ja.interop.from_jax(start).requires_grad_()
     np.testing.assert_allclose(second(x).numpy(), hessian, rtol=1e-4)
     np.testing.assert_allclose(ja.compile(second)(x).numpy(), hessian, rtol=1e-4)
     first = ja.compile(lambda x: ja.autograd.grad(looped(x), x, create_graph=True)[0].sum())

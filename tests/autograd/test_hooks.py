@@ -547,7 +547,7 @@ def test_hooks_that_would_outlive_the_call_are_refused_and_nothing_is_changed(ca
         y.register_hook(print)
         return y.sum()
 
-    for run in (ja.compile, ja.functionalize) if case == "on a value" else (ja.compile,):
+    for run in (ja.compile, ja.func.functionalize) if case == "on a value" else (ja.compile,):
         with pytest.raises(errors.LastingHookError, match=r"test_hooks\.py:\d+"):
             run(on_a_value if case.startswith("on a value") else fn if "node" not in case else on_its_node(w))(x)
         assert w._hooks is None or not w._hooks

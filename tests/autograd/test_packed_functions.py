@@ -155,7 +155,7 @@ def ops_recorded(lib, log):
 
 def checkpoint(lib, fn, *args):
     if lib is ja:
-        return ja.checkpoint(fn, *args)
+        return ja.utils.checkpoint.checkpoint(fn, *args)
     from torch.utils.checkpoint import checkpoint
 
     return checkpoint(fn, *args, use_reentrant=False)
@@ -244,7 +244,7 @@ def test_a_packed_argument_of_a_checkpoint_is_not_kept_besides():
     x, _ = leaves(ja)
     with hooks(lambda t: t.numpy().copy(), ja.tensor):
         z = x * 2
-        y = ja.checkpoint(lambda z: (z.view(-1) * z).exp(), z)
+        y = ja.utils.checkpoint.checkpoint(lambda z: (z.view(-1) * z).exp(), z)
     held = weakref.ref(z._storage.array)
     del z
     assert held() is None
@@ -290,8 +290,8 @@ EXACT = {"in the graphs": (twice, once), "between the graphs": (by_hand, ja.tens
 ROUTES = {
     "compiled": lambda fn: ja.compile(fn),
     "everything saved": lambda fn: ja.compile(fn, policy="save_all"),
-    "region": lambda fn: ja.compile(lambda *args: ja.checkpoint(fn, *args)),
-    "checkpointed": lambda fn: lambda *args: ja.checkpoint(ja.compile(fn), *args),
+    "region": lambda fn: ja.compile(lambda *args: ja.utils.checkpoint.checkpoint(fn, *args)),
+    "checkpointed": lambda fn: lambda *args: ja.utils.checkpoint.checkpoint(ja.compile(fn), *args),
 }
 
 
@@ -375,7 +375,7 @@ def test_checkpoints_keep_what_their_own_hooks_pack_and_nothing_else():
         fn(x).backward()
         n = len(kept)
         checked = ja.tensor([0.5, 1.0], requires_grad=True)
-        value = ja.checkpoint(fn, checked)
+        value = ja.utils.checkpoint.checkpoint(fn, checked)
         assert len(kept) == n + 1
         value.backward()
         np.testing.assert_allclose(checked.grad.numpy(), x.grad.numpy(), rtol=1e-6)

@@ -13,7 +13,7 @@ graph = ja.autograd.graph
 
 
 def there_and_back(pair, values):
-    tensor = ja.from_jax(jax.numpy.asarray(values))
+    tensor = ja.interop.from_jax(jax.numpy.asarray(values))
     packed = pair.pack(tensor)
     kept = [leaf for leaf in jax.tree.leaves(packed) if hasattr(leaf, "nbytes")]
     back = pair.unpack(packed)
@@ -58,7 +58,7 @@ def test_nothing_becomes_nan_or_infinite_that_was_not(pair):
     back, _ = there_and_back(pair, infinite)
     finite = np.isfinite(infinite)
     assert np.isfinite(back).all() and np.allclose(back[finite], infinite[finite], rtol=0.15, atol=0.05)
-    half = ja.from_jax(jax.numpy.asarray(RANDOM * 1e4, np.float16))
+    half = ja.interop.from_jax(jax.numpy.asarray(RANDOM * 1e4, np.float16))
     assert np.isfinite(np.asarray(pair.unpack(pair.pack(half)).numpy(), np.float32)).all()
 
 

@@ -260,11 +260,11 @@ def test_a_checkpointed_function_takes_debug_and_says_what_it_saved_otherwise():
         return x.sin().exp() if len(runs) % 2 else x.sin()
 
     with pytest.raises(RuntimeError, match="A different number of tensors was saved") as caught:
-        ja.checkpoint(changing, leaf(2), use_reentrant=False, debug=True).sum().backward()
+        ja.utils.checkpoint.checkpoint(changing, leaf(2), use_reentrant=False, debug=True).sum().backward()
     assert "You are seeing this error because you passed `debug=True`" in str(caught.value)
     assert "ExpBackward0 float32[2]  -" in str(caught.value)
-    with pytest.raises(RuntimeError) as caught, ja.set_checkpoint_debug_enabled(False):
-        ja.checkpoint(changing, leaf(2), debug=True).sum().backward()
+    with pytest.raises(RuntimeError) as caught, ja.utils.checkpoint.set_checkpoint_debug_enabled(False):
+        ja.utils.checkpoint.checkpoint(changing, leaf(2), debug=True).sum().backward()
     assert "You are seeing" not in str(caught.value)
 
 

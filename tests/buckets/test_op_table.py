@@ -80,7 +80,7 @@ class Case:
         for i in self.places:
             tensors.append(opdb.convert(resized(self.leaves[i], self.old, n), leaves))
             for dim in dims_of(self.leaves[i], self.old) if marks else ():
-                ja.mark_dynamic(tensors[-1], dim, buckets=[BUCKET])
+                ja.sizes.mark_dynamic(tensors[-1], dim, buckets=[BUCKET])
         ja.manual_seed(0)
         results = call(*tensors)
         open_ = [r for r in results if r.requires_grad and r.grad_fn is not None and r.is_floating_point()]

@@ -96,7 +96,7 @@ def test_the_port_is_the_original_line_by_line():
     ported = [line.replace("torch.", "ja.") for line in theirs if line != "import safetensors.torch"]
     ported = [line.replace("import torch", "import jaxaot as ja").replace("y.long()", "y") for line in ported]
     ported = [line.replace("safetensors.ja.save_file", "ja.save") for line in ported]
-    ported = [line.replace("safetensors.ja.load_file", "ja.load_state") for line in ported]
+    ported = [line.replace("safetensors.ja.load_file", "ja.load") for line in ported]
     assert [line for line in ours if line] == [line for line in ported if line]
 
 

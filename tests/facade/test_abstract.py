@@ -23,7 +23,7 @@ def empty(*size, **options):
         lambda: ja.empty(2, 3, device="meta"),
         lambda: ja.ones(2, 3, device=ja.device("meta")),
         lambda: ja.tensor(np.zeros((2, 3), np.float32), device="meta"),
-        lambda: ja.from_jax(jax.ShapeDtypeStruct((2, 3), np.float32)),
+        lambda: ja.interop.from_jax(jax.ShapeDtypeStruct((2, 3), np.float32)),
         lambda: ja.tensor(jax.ShapeDtypeStruct((2, 3), np.float32)),
         lambda: ja.ones(2, 3).to("meta"),
         lambda: ja.zeros_like(ja.ones(2, 3), device="meta"),
@@ -194,7 +194,7 @@ def test_a_profile_is_that_of_tensors_with_values():
     def loss(w, x):
         return (x[1:] @ w).relu_().sum()
 
-    rows = lambda w, x: [(r.op, r.flops, r.bytes, r.saved_bytes) for r in ja.profile(loss, w, x).rows]
+    rows = lambda w, x: [(r.op, r.flops, r.bytes, r.saved_bytes) for r in ja.estimate.profile(loss, w, x).rows]
     real = rows(ja.ones(4, 5, requires_grad=True), ja.ones(3, 4))
     assert rows(empty(4, 5, requires_grad=True), empty(3, 4)) == real and real
 

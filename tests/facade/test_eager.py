@@ -65,7 +65,7 @@ def test_a_write_reuses_the_buffer_if_nobody_holds_it():
 
 def test_a_write_spares_arrays_that_others_hold():
     array = jax.numpy.arange(4.0)
-    x = ja.from_jax(array)
+    x = ja.interop.from_jax(array)
     x.add_(1)
     out = x.jax()
     x[0] = 9
@@ -115,7 +115,7 @@ def test_a_refused_write_changes_nothing():
         lambda: x.expand(2, 3).add_(1),
         lambda: x.__setitem__(5, 1.0),
     ):
-        with pytest.raises(ja.JaxaotError):
+        with pytest.raises(ja.errors.JaxaotError):
             bad()
     assert x.tolist() == [0, 0, 0] and x._version == 0
 

@@ -35,7 +35,7 @@ def test_taking_values_out_costs_no_copy_and_protects_them():
 
 def test_jax_both_ways():
     array = jnp.arange(3.0)
-    x = ja.from_jax(array)
+    x = ja.interop.from_jax(array)
     x.mul_(2)
     assert array.tolist() == [0, 1, 2] and x.tolist() == [0, 2, 4]
     assert jnp.sum(x.jax()) == 6
@@ -149,9 +149,9 @@ def test_no_warning_from_ordinary_code():
 def test_a_tensor_is_a_leaf_until_a_tree_is_opened():
     tree = {"w": ja.tensor([1.0, 2.0]), "n": 3, "b": [ja.tensor([[1]]), None]}
     assert jax.tree.leaves(tree)[-1] is tree["w"]
-    arrays = ja.to_arrays(tree)
+    arrays = ja.interop.to_arrays(tree)
     assert isinstance(arrays["w"], jax.Array) and arrays["n"] == 3 and arrays["b"][1] is None
-    doubled = ja.to_tensors(jax.tree.map(lambda x: x * 2, arrays))
+    doubled = ja.interop.to_tensors(jax.tree.map(lambda x: x * 2, arrays))
     assert doubled["w"].tolist() == [2, 4] and doubled["b"][0].tolist() == [[2]] and doubled["n"] == 6
     tree["w"].zero_()
     assert arrays["w"].tolist() == [1, 2]

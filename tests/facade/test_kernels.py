@@ -63,11 +63,11 @@ def ops(x):
 
 
 def by_jax(array):
-    return ops(ja.from_jax(array)).jax()
+    return ops(ja.interop.from_jax(array)).jax()
 
 
 def gradient(array):
-    x = ja.from_jax(array).requires_grad_()
+    x = ja.interop.from_jax(array).requires_grad_()
     ops(x).sum().backward()
     return x.grad.jax()
 
@@ -114,7 +114,7 @@ def test_large_kernels_go_through_the_passes_and_change_nothing_but_speed(name, 
 
     def run():
         clear_kernels()
-        x, w = (ja.from_jax(array).requires_grad_() for array in arrays)
+        x, w = (ja.interop.from_jax(array).requires_grad_() for array in arrays)
         y = fn(x, w)
         (y * y).sum().backward()
         return [t.detach().numpy() for t in (y, x.grad, w.grad)]

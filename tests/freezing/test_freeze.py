@@ -1,4 +1,4 @@
-"""`ja.freeze`: values of unfrozen models, stale weights in every way, what is refused, what is let go."""
+"""`ja.compiler.freeze`: values of unfrozen models, stale weights in every way, what is refused, what is let go."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_values_are_those_of_the_model(make):
     model, args = make()
     with ja.no_grad():
         expected = ja.compile(model)(*args)
-    assert_close(ja.freeze(model, *args)(*args), expected)
+    assert_close(ja.compiler.freeze(model, *args)(*args), expected)
 
 
 def ways_to_change(model):
@@ -164,7 +164,7 @@ def ways_to_change(model):
 def test_a_changed_parameter_is_noticed(one_in):
     ja.manual_seed(1)
     model, args = mlp()
-    frozen = ja.freeze(model, *args)
+    frozen = ja.compiler.freeze(model, *args)
     changes = ways_to_change(model)
     assert len(changes) == 24
     for change in changes[::one_in]:
@@ -176,7 +176,7 @@ def test_a_changed_parameter_is_noticed(one_in):
 
 def test_a_changed_parameter_is_refused():
     model, args = mlp()
-    frozen = ja.freeze(model, *args, stale="refuse")
+    frozen = ja.compiler.freeze(model, *args, stale="refuse")
     frozen(*args)
     model.load_state_dict({name: value + 1 for name, value in model.state_dict().items()})
     with pytest.raises(errors.StaleWeightsError, match=r"`0\.weight`, `0\.bias`, `2\.weight`"):
@@ -189,7 +189,7 @@ def test_a_changed_parameter_is_refused():
 def test_a_changed_statistic_is_folded_anew():
     ja.manual_seed(0)
     model, args = convolutions()
-    frozen = ja.freeze(model, *args)
+    frozen = ja.compiler.freeze(model, *args)
     model.train()
     with ja.no_grad():
         ja.compile(model)(ja.randn(8, 3, 4, 4) * 5)  # eval, train, eval
@@ -200,8 +200,8 @@ def test_a_changed_statistic_is_folded_anew():
 @pytest.mark.slow
 def test_variables_of_nnx_and_arrays_of_linen_are_noticed():
     model, args = of_nnx()
-    frozen = ja.freeze(model, *args)
-    refusing = ja.freeze(model, *args, stale="refuse")
+    frozen = ja.compiler.freeze(model, *args)
+    refusing = ja.compiler.freeze(model, *args, stale="refuse")
     model.head.kernel[...] = model.head.kernel[...] * 2
     assert_close(frozen(*args), model(*args))
     nnx.update(model, jax.tree.map(lambda value: value * 1.1, nnx.state(model, nnx.Param)))
@@ -216,7 +216,7 @@ def test_variables_of_nnx_and_arrays_of_linen_are_noticed():
     params = {"w": jnp.ones((3, 4)), "b": jnp.zeros(3)}
     apply = lambda params, x: x @ params["w"].T + params["b"]
     x = jnp.arange(8.0).reshape(2, 4)
-    frozen = ja.freeze(apply, params, x, argnums=0)
+    frozen = ja.compiler.freeze(apply, params, x, argnums=0)
     assert_close(frozen(params, x), apply(params, x))
     assert frozen.parameter_bytes == 60
     other = jax.tree.map(lambda p: p + 1, params)
@@ -226,7 +226,7 @@ def test_variables_of_nnx_and_arrays_of_linen_are_noticed():
 
 def test_arrays_of_numpy_may_change_in_place():
     w, x = np.ones((3, 4), np.float32), jnp.ones((2, 4))
-    frozen = ja.freeze(lambda w, x: x @ w.T, w, x, argnums=0)
+    frozen = ja.compiler.freeze(lambda w, x: x @ w.T, w, x, argnums=0)
     w[:] = 2
     assert_close(frozen(w, x), x @ w.T)
     w[0] = 5
@@ -251,7 +251,7 @@ def test_caches_are_written_in_place_and_reused():
     ja.manual_seed(0)
     plain, model = Decoder(), Decoder()
     model.load_state_dict(plain.state_dict())
-    decode = ja.freeze(model, ja.tensor(0))
+    decode = ja.compiler.freeze(model, ja.tensor(0))
     assert int(model.length) == 0, "to pack carries nothing out"
     cache = model.cache
     for token in (3, 1, 5):
@@ -270,7 +270,7 @@ def test_caches_are_written_in_place_and_reused():
 def test_autocast_is_folded():
     ja.manual_seed(0)
     model, args = mlp()
-    frozen = ja.freeze(model, *args)
+    frozen = ja.compiler.freeze(model, *args)
     with ja.autocast("cpu", dtype=ja.bfloat16), ja.no_grad():
         expected = model(*args)
         result = frozen(*args)
@@ -285,7 +285,7 @@ def test_halves_are_kept_as_float32_on_cpu(capsys):
     ja.manual_seed(0)
     model, (x,) = mlp()
     model, x = model.to(ja.bfloat16), x[:1].to(ja.bfloat16)  # a single row, for which no XLA has kernels
-    frozen = ja.freeze(model, x)
+    frozen = ja.compiler.freeze(model, x)
     assert_close(frozen(x).float(), model(x).float(), 2e-2)
     assert frozen.packed_bytes > 1.5 * frozen.parameter_bytes
     frozen.explain(x)
@@ -294,16 +294,16 @@ def test_halves_are_kept_as_float32_on_cpu(capsys):
 
 def test_what_takes_more_bytes_is_left_to_the_program():
     model, args = quantized()
-    frozen = ja.freeze(model, *args)
+    frozen = ja.compiler.freeze(model, *args)
     assert frozen.packed_bytes == frozen.parameter_bytes == 24 * 12 + 24 * 4
     model, args = tied()
-    assert ja.freeze(model, *args).packed_bytes <= 1.05 * sum(p.nbytes for p in model.parameters())
+    assert ja.compiler.freeze(model, *args).packed_bytes <= 1.05 * sum(p.nbytes for p in model.parameters())
 
 
 @pytest.mark.slow
 def test_programs_share_what_they_pack():
     model, (x,) = attention()
-    frozen = ja.freeze(model, x)
+    frozen = ja.compiler.freeze(model, x)
     before = frozen.packed_bytes
     longer = ja.randn(2, 9, 16)
     with ja.no_grad():
@@ -313,7 +313,7 @@ def test_programs_share_what_they_pack():
 
 def test_products_of_one_value_become_one():
     model, (x,) = attention()
-    frozen = ja.freeze(model, x)
+    frozen = ja.compiler.freeze(model, x)
     (program,) = frozen._compiled.programs
     run = program.executables["forward"].inner.jaxpr
     assert sum(eqn.primitive.name == "dot_general" for eqn in run.jaxpr.eqns) == 2 + 2  # of weights, and attention's
@@ -321,13 +321,13 @@ def test_products_of_one_value_become_one():
 
 def test_gradients_are_refused():
     model, (x,) = mlp()
-    frozen = ja.freeze(model, x)
+    frozen = ja.compiler.freeze(model, x)
     with pytest.raises(errors.FrozenGradientError, match=r"\[0\] of a frozen function requires grad"):
         frozen(x.requires_grad_())
     with ja.no_grad():
         assert not frozen(x).requires_grad
     fn, (x,) = of_linen()
-    frozen = ja.freeze(fn, x)
+    frozen = ja.compiler.freeze(fn, x)
     for transform in (lambda f: jax.grad(lambda x: f(x).sum()), jax.jit, jax.vmap):
         with pytest.raises(errors.FrozenGradientError, match="Call the function that was frozen there"):
             transform(frozen)(x)
@@ -338,26 +338,26 @@ def test_gradients_are_refused():
             return (x @ w.T).sum() * w
 
     with pytest.raises(errors.FrozenGradientError, match="turns gradients on inside"):
-        ja.freeze(differentiates, ja.ones(2, 12))
+        ja.compiler.freeze(differentiates, ja.ones(2, 12))
 
 
 def test_wrong_options_are_refused():
     model, (x,) = mlp()
     with pytest.raises(errors.UsageError, match="only example arguments say"):
-        ja.freeze(model, discard=True)
+        ja.compiler.freeze(model, discard=True)
     with pytest.raises(errors.UsageError, match='"repack" or "refuse"'):
-        ja.freeze(model, x, stale="ignore")
+        ja.compiler.freeze(model, x, stale="ignore")
     with pytest.raises(errors.UsageError, match="has 1 positional arguments"):
-        ja.freeze(lambda x: x, x, argnums=3)
+        ja.compiler.freeze(lambda x: x, x, argnums=3)
     with pytest.raises(errors.TensorTypeError, match="takes a function or a module"):
-        ja.freeze(3)
+        ja.compiler.freeze(3)
 
 
 def test_discarded_parameters_name_themselves():
     ja.manual_seed(0)
     model, (x,) = mlp()
     expected, state = model(x), {name: value.detach().clone() for name, value in model.state_dict().items()}
-    frozen = ja.freeze(model, x, discard=True)
+    frozen = ja.compiler.freeze(model, x, discard=True)
     assert_close(frozen(x), expected)
     weight = model[2].weight
     reads = [
@@ -368,7 +368,7 @@ def test_discarded_parameters_name_themselves():
     for read in reads:
         with pytest.raises(errors.DiscardedParameterError, match=r"`\d\.(weight|bias)` of the module `Sequential`"):
             read()
-    assert "`ja.freeze` let them go" in repr(weight)
+    assert "`ja.compiler.freeze` let them go" in repr(weight)
     assert_close(frozen(ja.cat([x, x]))[:4], expected)  # another program of the same packed values
     model.load_state_dict({name: value * 2 for name, value in state.items()})
     assert_close(frozen(x), model(x))
@@ -379,7 +379,7 @@ def test_discarded_parameters_are_let_go():
     arrays = [jax.numpy.zeros(()), *(p._storage.array for p in model.parameters() if p.ndim == 2)]
     pointers = [a.unsafe_buffer_pointer() for a in arrays]
     del arrays
-    frozen = ja.freeze(model, x, discard=True)
+    frozen = ja.compiler.freeze(model, x, discard=True)
     held = {a.unsafe_buffer_pointer() for a in jax.live_arrays() if a.shape in ((16, 12), (16, 16), (3, 16))}
     assert not held & set(pointers)
     assert_close(frozen(x), frozen(x))
@@ -388,7 +388,7 @@ def test_discarded_parameters_are_let_go():
 def test_several_threads_may_call_while_parameters_change():
     ja.manual_seed(0)
     model, (x,) = mlp()
-    frozen = ja.freeze(model, x)
+    frozen = ja.compiler.freeze(model, x)
     wrong = []
 
     def call():
@@ -414,23 +414,23 @@ def test_several_threads_may_call_while_parameters_change():
 
 def test_a_frozen_function_inside_a_compiled_one_is_part_of_its_graph():
     model, (x,) = mlp()
-    frozen = ja.freeze(model, x)
+    frozen = ja.compiler.freeze(model, x)
     assert_close(ja.compile(lambda x: frozen(x) * 2)(x), model(x) * 2)
 
 
 def test_functions_of_tensors_are_frozen():
     w = ja.randn(5, 12)
-    frozen = ja.freeze(lambda x: x @ w.T)
+    frozen = ja.compiler.freeze(lambda x: x @ w.T)
     x = ja.randn(2, 12)
     assert_close(frozen(x), x @ w.T)
     w.fill_(1)
     assert_close(frozen(x), x @ w.T)
-    assert repr(frozen).startswith("<ja.freeze of ")
+    assert repr(frozen).startswith("<ja.compiler.freeze of ")
 
 
 def test_a_state_of_nnx_passed_as_an_argument():
     model, (x,) = of_nnx()
-    frozen = ja.freeze(lambda model, x: model(x), model, x)
+    frozen = ja.compiler.freeze(lambda model, x: model(x), model, x)
     assert_close(frozen(model, x), model(x))
     other = nnx.clone(model)
     other.head.bias[...] = other.head.bias[...] + 1
@@ -439,7 +439,7 @@ def test_a_state_of_nnx_passed_as_an_argument():
 
 def test_a_saved_module_of_frozen_weights_still_saves():
     model, (x,) = mlp()
-    ja.freeze(model, x)(x)
+    ja.compiler.freeze(model, x)(x)
     state = model.state_dict()
     assert set(state) == {"0.weight", "0.bias", "2.weight", "2.bias", "4.weight", "4.bias"}
     assert io.StringIO(repr(state)).read()

@@ -166,7 +166,7 @@ def check(seed):
     fn = program(block)
     try:
         values, facts, offset = observe(fn)
-    except ja.JaxaotError:
+    except ja.errors.JaxaotError:
         return False
     compiled = ja.compile(fn)
     for _ in range(2):

@@ -86,7 +86,7 @@ def test_gradients_by_kernels_that_went_through_the_passes(start, everything_is_
 
 @pytest.mark.parametrize("start", CHUNKS[:1])
 def test_gradients_of_compiled_tapes(start):
-    with ja.compiled_autograd():
+    with ja.compiler.compiled_autograd():
         check_chunk(start, grad=True, compiled=False)
 
 

@@ -181,7 +181,7 @@ def check(seed):
     fn = program(block)
     try:
         expected = [observe(fn, world, n) for n in CALLS]
-    except ja.JaxaotError:
+    except ja.errors.JaxaotError:
         return False
     options = {"policy": rng.choice((None, "save_all", "save_nothing")), "max_programs": rng.choice((128, 128, 2))}
     compiled = ja.compile(fn, segments=True, **options)

@@ -48,7 +48,7 @@ ROWS = {
     "extremes": lambda x, y, w: x.cummax(0)[0] - x.cummin(0)[0],
     "centered": lambda x, y, w: x - x.detach().mean(0),
     "places": lambda x, y, w: x + ja.arange(x.shape[0])[:, None] / x.shape[0],
-    "checkpointed": lambda x, y, w: ja.checkpoint(lambda h: (h @ w).tanh() + h.mean(0), x),
+    "checkpointed": lambda x, y, w: ja.utils.checkpoint.checkpoint(lambda h: (h @ w).tanh() + h.mean(0), x),
     "branches": lambda x, y, w: ja.cond(y[0] > 0, lambda h: h * 2, lambda h: h.cumsum(0) - 1, x),
     "scanned": lambda x, y, w: ja.scan(lambda c, r: (c * 0.5 + r, c.tanh()), ja.zeros(4), x)[1],
     "hooked": lambda x, y, w: hooked(x),

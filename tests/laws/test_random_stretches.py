@@ -90,7 +90,7 @@ def check(seed):
     fn = segments.program(block)
     try:
         expected = [segments.observe(fn, world, n) for n in segments.CALLS]
-    except (ja.JaxaotError, RuntimeError):
+    except (ja.errors.JaxaotError, RuntimeError):
         return False
     compiled = ja.compile(fn, segments=True, max_programs=rng.choice((128, 128, 2)))
     with warnings.catch_warnings():

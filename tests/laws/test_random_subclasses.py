@@ -2,9 +2,9 @@
 
 A program makes pairs of windows of two vectors, or of halves of other pairs, or is given such pairs beside the vectors
 and beside a window of one; it computes with them, writes to them and to their halves, through views, in regions of
-`ja.checkpoint`, and to the vectors. As `TwoTensor`s it does what it does with two plain tensors each, one statement
-after the other: eagerly, compiled, in segments, exported, by `ja.func`, twice differentiated, with hooks, and with its
-backward compiled.
+`ja.utils.checkpoint.checkpoint`, and to the vectors. As `TwoTensor`s it does what it does with two plain tensors each,
+one statement after the other: eagerly, compiled, in segments, exported, by `ja.func`, twice differentiated, with hooks,
+and with its backward compiled.
 
 `JAXAOT_PROGRAMS=2000 pytest tests/laws/test_random_subclasses.py` runs that many.
 """
@@ -69,7 +69,7 @@ class Plain:
             made = fn(*map(Plain, halves[::2], halves[1::2]))
             return made.a, made.b
 
-        return Plain(*ja.checkpoint(opened, *(half for p in pairs for half in (p.a, p.b))))
+        return Plain(*ja.utils.checkpoint.checkpoint(opened, *(half for p in pairs for half in (p.a, p.b))))
 
 
 class Wrapped:
@@ -84,7 +84,7 @@ class Wrapped:
 
     @staticmethod
     def region(fn, *pairs):
-        return ja.checkpoint(fn, *pairs)
+        return ja.utils.checkpoint.checkpoint(fn, *pairs)
 
 
 def grow(seed, way):
@@ -193,7 +193,7 @@ def call(run, made, seed, statements, way="called", hooked=()):
         gradients = ja.autograd.grad(total, leaves, create_graph=True, materialize_grads=True)
         total = sum((g * g).sum() for g in gradients) + total
     if way == "tape" and made is Wrapped:
-        with ja.compiled_autograd():
+        with ja.compiler.compiled_autograd():
             total.backward()
     else:
         total.backward()

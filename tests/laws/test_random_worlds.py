@@ -205,7 +205,7 @@ def test_segments_are_eager(seed):
 
 @pytest.mark.parametrize("seed", seeds(1000, 3))
 def test_a_checkpointed_function_is_eager(seed):
-    check(grow(seed, asks=False), lambda fn: ja.compile(lambda x: ja.checkpoint(fn, x)))
+    check(grow(seed, asks=False), lambda fn: ja.compile(lambda x: ja.utils.checkpoint.checkpoint(fn, x)))
 
 
 READS = [

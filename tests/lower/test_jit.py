@@ -270,10 +270,15 @@ def test_any_name_of_an_argument(name):
     assert ja.jit(fn).eval_shape(**given).shape == X.shape
     ja.jit(fn).lower(**given), ja.jit(fn).trace(**given)
     ja.jit(fn).explain(**given)
-    for call in (ja.compile(fn), ja.compile(fn, segments=True), functools.partial(ja.checkpoint, fn), ja.no_grad()(fn)):
+    for call in (
+        ja.compile(fn),
+        ja.compile(fn, segments=True),
+        functools.partial(ja.utils.checkpoint.checkpoint, fn),
+        ja.no_grad()(fn),
+    ):
         assert call(**tensors).tolist() == [3.0] * 3
     ja.trace(fn, **tensors)
-    ja.pareto(lambda **named: fn(**named).sum(), **{key: ja.ones(3, requires_grad=True) for key in tensors})
+    ja.estimate.pareto(lambda **named: fn(**named).sum(), **{key: ja.ones(3, requires_grad=True) for key in tensors})
 
 
 def test_the_backward_of_a_function_under_remat_goes_through_the_passes():

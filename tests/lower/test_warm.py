@@ -126,10 +126,10 @@ def test_compiled_functions_and_modules_find_theirs(folder):
 
 def test_gradients_outside_of_the_compiled_function(folder):
     def outcome():
-        w = ja.from_jax(W).requires_grad_()
+        w = ja.interop.from_jax(W).requires_grad_()
         loss = ja.compile(lambda x: (x @ w).tanh().sum())
         with using(**ON_ONE_CORE), ja.config(cache_dir=folder):
-            loss(ja.from_jax(X)).backward()
+            loss(ja.interop.from_jax(X)).backward()
         return w.grad.jax(), loss.explain_cache()
 
     grad, _ = outcome()
@@ -154,9 +154,9 @@ class Joints:
 
 def loss_and_gradient(fn, x=X, w=W, machine=ON_ONE_CORE, settings=None, **options):
     """The gradient of a function of two tensors by the second one, the function, and its loss."""
-    compiled, w = ja.compile(fn, **options), ja.from_jax(w).requires_grad_()
+    compiled, w = ja.compile(fn, **options), ja.interop.from_jax(w).requires_grad_()
     with using(**machine), ja.config(**(settings or {})):
-        loss = compiled(ja.from_jax(x), w)
+        loss = compiled(ja.interop.from_jax(x), w)
         loss.backward()
     return w.grad.jax(), compiled, loss.item()
 
@@ -205,7 +205,7 @@ def test_a_cut_that_was_found_can_be_differentiated_again_and_explained(folder):
 
 def test_writes_views_and_state_of_a_cut_that_was_found(folder):
     def outcome():
-        w, cache = ja.from_jax(W).requires_grad_(), ja.zeros(1024, 64)
+        w, cache = ja.interop.from_jax(W).requires_grad_(), ja.zeros(1024, 64)
 
         @ja.compile
         def step(x):
@@ -215,7 +215,7 @@ def test_writes_views_and_state_of_a_cut_that_was_found(folder):
 
         with using(**ON_ONE_CORE), ja.config(cache_dir=folder):
             for _ in range(2):
-                loss, row = step(ja.from_jax(X))
+                loss, row = step(ja.interop.from_jax(X))
                 loss.backward()
         row.add_(1)
         return w.grad.jax(), cache.jax(), step.explain_cache()
@@ -248,7 +248,7 @@ def test_a_rule_of_the_users_is_part_of_what_a_function_computes(folder):
             return x * x
 
         f.defjvp(lambda primals, tangents: (f(primals[0]), scale * tangents[0]))  # calls itself
-        return ja.compile(lambda x: ja.from_jax(f(x.jax())).sum()), f
+        return ja.compile(lambda x: ja.interop.from_jax(f(x.jax())).sum()), f
 
     def digest(scale):
         _, f = with_rule(scale)

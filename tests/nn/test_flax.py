@@ -590,7 +590,7 @@ def test_written_arrays_are_donated_where_nobody_holds_them():
             lambda m: jax.tree.leaves(nnx.split(m)[1]),
             lambda m: nnx.clone(m),
             lambda m: [m.kernel[...]],
-            lambda m: ja.from_jax(m.kernel[...]),
+            lambda m: ja.interop.from_jax(m.kernel[...]),
             lambda m: np.asarray(m.kernel[...]),
             lambda m: memoryview(np.asarray(m.kernel[...])),
             lambda m: np.from_dlpack(m.kernel[...]),
@@ -750,18 +750,18 @@ def test_a_loop_over_layers_with_statistics():
 
 def test_tensors_and_modules_together():
     model = nnx.Linear(4, 2, rngs=nnx.Rngs(0))
-    x = ja.from_jax(batch()[0])
+    x = ja.interop.from_jax(batch()[0])
     expected = model(batch()[0])
     np.testing.assert_allclose(ja.compile(lambda m, x: m(x))(model, x), expected, rtol=1e-6)
     np.testing.assert_allclose(ja.compile(lambda m, x: m(x.jax()))(model, x), expected, rtol=1e-6)
 
     def fn(m, x, total):
         y = m(x.jax())
-        total.add_(ja.from_jax(y).sum())
+        total.add_(ja.interop.from_jax(y).sum())
         m.bias[...] = m.bias[...] + 1
         return (x * 2).sum()
 
-    total, x = ja.zeros(()), ja.from_jax(batch()[0]).requires_grad_()
+    total, x = ja.zeros(()), ja.interop.from_jax(batch()[0]).requires_grad_()
     compiled = ja.compile(fn)
     for n in range(1, 3):
         x.grad = None

@@ -66,7 +66,7 @@ def test_a_joint_graph_has_the_gradients_of_the_first_argument(name):
 @pytest.mark.parametrize("name", MAKERS)
 def test_budgets_against_time_and_all_stages(name):
     fn, first = MAKERS[name]()
-    assert "save_all" in ja.pareto(fn, first, X, n=2).table()
+    assert "save_all" in ja.estimate.pareto(fn, first, X, n=2).table()
     assert "# traced" in str(ja.explain(ja.trace(fn, first, X)))
 
 

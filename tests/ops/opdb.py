@@ -472,7 +472,7 @@ def measure_inplace(op, fn, outcome, limit):
             method(mine, *arguments[0], **arguments[1])
             found = None if refused is None else f"PyTorch refuses: {refused}"[:200]
         except Exception as error:
-            found = error_text(error) if refused is None or not isinstance(error, ja.JaxaotError) else None
+            found = error_text(error) if refused is None or not isinstance(error, ja.errors.JaxaotError) else None
         if found is None and refused is None:
             found = compare_all(target, mine, values=not is_drawn(op, sample))
         if found:

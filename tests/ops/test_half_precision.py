@@ -211,7 +211,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name):
-    with pytest.raises(ja.JaxaotError, match=r"same dtype|attn_mask dtype|real scalar outputs|without overflow"):
+    with pytest.raises(ja.errors.JaxaotError, match=r"same dtype|attn_mask dtype|real scalar outputs|without overflow"):
         REFUSED[name]()
 
 

@@ -272,7 +272,7 @@ def test_a_closure_computes_the_loss_anew():
 def test_bad_uses_say_what_to_write(make, words):
     w = ja.ones(3, requires_grad=True)
     w.grad = ja.ones(3)
-    with pytest.raises(ja.JaxaotError) as caught:
+    with pytest.raises(ja.errors.JaxaotError) as caught:
         make(w)
     assert words in str(caught.value)
 

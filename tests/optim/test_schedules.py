@@ -142,5 +142,5 @@ def test_bad_uses_say_what_to_write():
         (lambda: schedules.SequentialLR(optimizer, [schedules.StepLR(optimizer, 1)], [2]), "one more than"),
         (lambda: schedules.ReduceLROnPlateau(optimizer, "least"), "mode least is unknown"),
     ):
-        with pytest.raises(ja.JaxaotError, match=words):
+        with pytest.raises(ja.errors.JaxaotError, match=words):
             make()

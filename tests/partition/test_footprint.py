@@ -52,7 +52,7 @@ def test_a_partition_is_estimated_for_the_device_that_it_was_cut_for():
         with ja.config(costs=kind):
             parts = traced.joint().partition()
         peaks[kind] = memory_timeline(parts).peak_bytes  # outside of the block
-        assert peaks[kind] == ja.profile(loss, *types, target=kind).peak_bytes
+        assert peaks[kind] == ja.estimate.profile(loss, *types, target=kind).peak_bytes
     assert peaks["v5e"] > 1.5 * peaks["h100"]
 
 

@@ -13,7 +13,9 @@ from tests.partition.programs import gpt
 def frontier():
     loss, args, n_parameters = gpt(n_layers=1, width=32, length=16)
     specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args]
-    return ja.pareto(lambda parameters, *data: loss(*parameters, *data), specs[:n_parameters], *specs[n_parameters:])
+    return ja.estimate.pareto(
+        lambda parameters, *data: loss(*parameters, *data), specs[:n_parameters], *specs[n_parameters:]
+    )
 
 
 @pytest.mark.slow
@@ -55,7 +57,7 @@ def test_shown_as_table_and_picture(frontier):
 
 def test_of_tensors():
     w = ja.randn(8, 8, requires_grad=True)
-    frontier = ja.pareto(lambda x: (x @ w).tanh().exp().sum(), ja.randn(4, 8), n=4)
+    frontier = ja.estimate.pareto(lambda x: (x @ w).tanh().exp().sum(), ja.randn(4, 8), n=4)
     assert frontier.points[0].saved_bytes < frontier.points[-1].saved_bytes
     assert frontier.points[-1].recompute_seconds == 0
     assert frontier.seconds > 0 and jnp.isfinite(frontier.seconds)

@@ -359,8 +359,8 @@ def test_the_policy_of_a_region_under_jax_alone():
 
 def test_marks_overrule_policies():
     def fn(x, w):
-        y = ja.must_save(jnp.exp(x @ w))
-        z = ja.must_recompute(jnp.sin(y) @ w)
+        y = ja.policies.must_save(jnp.exp(x @ w))
+        z = ja.policies.must_recompute(jnp.sin(y) @ w)
         return jnp.sin(z).sum() + jnp.cos(z).sum()
 
     for policy in (*policies.policy_names(), jax_policies.nothing_saveable, lambda eqn: Choice.SAVE):
@@ -374,19 +374,19 @@ def test_marks_overrule_policies():
 
 def test_marks_overrule_regions_from_inside_and_outside():
     def inside(x, w):
-        return jax.checkpoint(lambda x: jnp.sin(ja.must_save(jnp.tanh(x @ w)) * 2))(x).sum()
+        return jax.checkpoint(lambda x: jnp.sin(ja.policies.must_save(jnp.tanh(x @ w)) * 2))(x).sum()
 
     assert saved_names(gradients_agree(inside, (X, W))) == ["tanh_1"]
 
     def outside(x, w):
         y = jax.checkpoint(lambda x: jnp.tanh(x @ w))(x)
-        return (ja.must_save(y) * 2).sum()
+        return (ja.policies.must_save(y) * 2).sum()
 
     assert saved_names(gradients_agree(outside, (X, W))) == ["tanh_1"]
 
     def forbidden(x, w):
         block = jax.checkpoint(lambda x: jnp.sin(jnp.exp(x @ w)), policy=jax_policies.everything_saveable)
-        return jnp.exp(ja.must_recompute(block(x))).sum()
+        return jnp.exp(ja.policies.must_recompute(block(x))).sum()
 
     parts = gradients_agree(forbidden, (X, W))
     assert "sin_2" not in saved_names(parts)
@@ -395,7 +395,7 @@ def test_marks_overrule_regions_from_inside_and_outside():
 def test_marks_on_arguments_and_effects_say_nothing():
     def fn(x):
         y = io_callback(lambda v: np.sin(v), jax.ShapeDtypeStruct(x.shape, x.dtype), jax.lax.stop_gradient(x))
-        return (ja.must_recompute(x) * jnp.sin(ja.must_save(x)) * ja.must_recompute(y)).sum()
+        return (ja.policies.must_recompute(x) * jnp.sin(ja.policies.must_save(x)) * ja.policies.must_recompute(y)).sum()
 
     joint = joint_of(fn, (X,), (0,))
     assert [value.name.rsplit("_", 1)[0] for value in partition(joint).saved] == ["io_callback"]
@@ -403,40 +403,42 @@ def test_marks_on_arguments_and_effects_say_nothing():
 
 def test_a_value_that_must_be_saved_and_recomputed():
     def fn(x):
-        return jnp.sin(ja.must_recompute(ja.must_save(jnp.tanh(x)))).sum()
+        return jnp.sin(ja.policies.must_recompute(ja.policies.must_save(jnp.tanh(x)))).sum()
 
-    with pytest.raises(TagConflictError, match=r"ja.must_save` at test_tags.py:\d+.*ja.must_recompute` at test_tags"):
+    with pytest.raises(
+        TagConflictError, match=r"ja.policies.must_save` at test_tags.py:\d+.*ja.policies.must_recompute` at test_tags"
+    ):
         partition(joint_of(fn, (X,), (0,)))
 
 
 def test_a_mark_that_no_backward_needs_saves_nothing():
-    assert gradients_agree(lambda x: ja.must_save(x * 2).sum(), (X,)).saved == ()
+    assert gradients_agree(lambda x: ja.policies.must_save(x * 2).sum(), (X,)).saved == ()
 
 
 def test_a_budget_does_not_release_what_must_be_saved():
     def fn(x, w):
-        return jnp.sin(jnp.exp(ja.must_save(jnp.tanh(x @ w)) @ w)).sum()
+        return jnp.sin(jnp.exp(ja.policies.must_save(jnp.tanh(x @ w)) @ w)).sum()
 
     parts = gradients_agree(fn, (X, W), "save_all", f"{X.nbytes}B")
     assert saved_names(parts) == ["tanh_1"]
-    with pytest.raises(BudgetError, match=r"`ja.must_save` asks for values at test_tags.py:\d+"):
+    with pytest.raises(BudgetError, match=r"`ja.policies.must_save` asks for values at test_tags.py:\d+"):
         partition(joint_of(fn, (X, W), (0, 1)), "save_all", 0.0)
 
 
 @pytest.mark.slow
 def test_marks_compose_with_transformations():
     def fn(x):
-        return (ja.must_save(jnp.sin(x)) * ja.must_recompute(jnp.cos(x))).sum()
+        return (ja.policies.must_save(jnp.sin(x)) * ja.policies.must_recompute(jnp.cos(x))).sum()
 
     plain = lambda x: (jnp.sin(x) * jnp.cos(x)).sum()
     for transform in (jax.jit, jax.grad, jax.vmap, lambda f: jax.grad(jax.checkpoint(f)), jax.hessian):
         np.testing.assert_allclose(transform(fn)(X), transform(plain)(X), rtol=1e-5)
-    _, linear = jax.linearize(ja.must_save, X)
+    _, linear = jax.linearize(ja.policies.must_save, X)
     np.testing.assert_allclose(linear(X), X)
-    np.testing.assert_allclose(jax.linear_transpose(ja.must_save, X)(X)[0], X)
+    np.testing.assert_allclose(jax.linear_transpose(ja.policies.must_save, X)(X)[0], X)
     tree = {"a": X, "b": [1, None, np.ones(2)]}
-    assert jax.tree.structure(ja.must_save(tree)) == jax.tree.structure(tree)
-    assert ja.must_save(3) == 3
+    assert jax.tree.structure(ja.policies.must_save(tree)) == jax.tree.structure(tree)
+    assert ja.policies.must_save(3) == 3
 
 
 # -- budgets of regions ------------------------------------------------------------------------------------------------
@@ -532,7 +534,7 @@ def tagged_program(seed):
                 continue
             value = values[int(detail * len(values))]
             if tagged:
-                marker = {"must_save": ja.must_save, "must_recompute": ja.must_recompute}.get(kind)
+                marker = {"must_save": ja.policies.must_save, "must_recompute": ja.policies.must_recompute}.get(kind)
                 value = marker(value) if marker else checkpoint_name(value, what)
             values.append(value)
         return values
@@ -593,12 +595,12 @@ def test_random_programs_with_tags(seed):
                 except TagConflictError:
                     return
                 except BudgetError as error:
-                    assert "In the region" in str(error) and "ja.must_save" in str(error)
+                    assert "In the region" in str(error) and "ja.policies.must_save" in str(error)
                     return
             try:
                 parts = partition(joint, policy, budget)
             except BudgetError as error:
-                assert "`ja.must_save` asks for values" in str(error)
+                assert "`ja.policies.must_save` asks for values" in str(error)
                 continue
             check_interface(parts)
             _, gradients = run(parts, (x, w), (jnp.float32(1.0),))

@@ -38,7 +38,9 @@ def test_a_pass_that_fails_changes_nothing_and_is_logged_once(kind, request, fai
     request.getfixturevalue(kind)
     for fn in (lambda x: (x * 2).sum(), lambda x: (x * 3).sum()):
         np.testing.assert_allclose(ja.jit(fn)(X), fn(X), rtol=1e-6)
-        np.testing.assert_allclose(ja.compile(lambda x: (x * 4).sum())(ja.from_jax(X)).jax(), (X * 4).sum(), rtol=1e-6)
+        np.testing.assert_allclose(
+            ja.compile(lambda x: (x * 4).sum())(ja.interop.from_jax(X)).jax(), (X * 4).sum(), rtol=1e-6
+        )
     [said] = set(failed_passes)
     assert "The pass `lowered_cse` failed" in said
     assert len(failed_passes) == 1

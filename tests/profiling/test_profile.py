@@ -50,7 +50,7 @@ def require_sums(profile):
 
 def test_rows_of_a_function():
     fn = lambda w, x: jnp.tanh(x @ w).sum()
-    profile = ja.profile(fn, typed(3, 5), typed(7, 3), target="h100")
+    profile = ja.estimate.profile(fn, typed(3, 5), typed(7, 3), target="h100")
     dots = [row for row in profile.rows if row.op == "dot_general"]
     assert [(row.side, row.flops, row.n_times) for row in dots] == [
         ("forward", 2 * 7 * 3 * 5, 1),
@@ -65,7 +65,7 @@ def test_rows_of_a_function():
 
 def test_forward_alone():
     fn = lambda w, x: jnp.tanh(x @ w).sum()
-    profile = ja.profile(fn, typed(3, 5), typed(7, 3), backward=False)
+    profile = ja.estimate.profile(fn, typed(3, 5), typed(7, 3), backward=False)
     assert profile.partition is None and profile.backward_flops == profile.saved_bytes == 0
     assert profile.forward_flops == 2 * 105 + 10 * 35 + 35
     assert profile.parameter_bytes == 60 == sum(row.parameter_bytes for row in profile.rows)
@@ -76,14 +76,14 @@ def test_real_arrays_are_as_good_as_shapes():
     loss, params = mlp(2)
     args = params, typed(4, 16), typed(4, 16)
     real = jax.tree.map(lambda t: jnp.zeros(t.shape, t.dtype), args)
-    assert ja.profile(loss, *real).rows == ja.profile(loss, *args).rows
+    assert ja.estimate.profile(loss, *real).rows == ja.estimate.profile(loss, *args).rows
 
 
 def test_functions_of_tensors():
     w = ja.zeros(3, 5, requires_grad=True)
     x = ja.zeros(7, 3)
     before = w._version
-    profile = ja.profile(lambda w, x: (x @ w).tanh().sum(), w, x)
+    profile = ja.estimate.profile(lambda w, x: (x @ w).tanh().sum(), w, x)
     forward = {row.op: row.flops for row in profile.rows if row.side == "forward"}
     assert (forward["dot_general"], forward["tanh"]) == (2 * 105, 10 * 35) and profile.parameter_bytes == 60
     assert w._version == before and w.grad is None
@@ -92,7 +92,7 @@ def test_functions_of_tensors():
 
 def test_a_tensor_that_is_reached_counts_as_a_parameter():
     w = ja.zeros(3, 5, requires_grad=True)
-    profile = ja.profile(lambda x: (x @ w).sum(), ja.zeros(7, 3))
+    profile = ja.estimate.profile(lambda x: (x @ w).sum(), ja.zeros(7, 3))
     assert profile.parameter_bytes == 60
 
 
@@ -102,7 +102,7 @@ def test_a_tensor_that_is_reached_counts_as_a_parameter():
 @pytest.mark.slow
 def test_modules_of_linen():
     module = ViT(n_layers=2, width=32, n_heads=4, patch=8, n_classes=10)
-    profile = ja.profile(module, typed(4, 32, 32, 3))
+    profile = ja.estimate.profile(module, typed(4, 32, 32, 3))
     named = {row.module: row for row in profile.modules}
     assert {"ViT", "ViT/Block_0", "ViT/Block_1/MultiHeadDotProductAttention_0/query", "ViT/Dense_0"} <= set(named)
     assert named["ViT"].parameter_bytes == profile.parameter_bytes
@@ -121,7 +121,7 @@ def test_variables_of_linen_that_are_no_parameters():
             x = linen.BatchNorm(use_running_average=False)(linen.Dense(8)(x))
             return linen.Dropout(0.5, deterministic=False)(x)
 
-    profile = ja.profile(Net(), typed(4, 3))
+    profile = ja.estimate.profile(Net(), typed(4, 3))
     assert profile.parameter_bytes == 4 * (24 + 8 + 16)
     require_sums(profile)
 
@@ -129,14 +129,14 @@ def test_variables_of_linen_that_are_no_parameters():
 def test_modules_of_nnx():
     model = stack(3)
     loss = lambda model, x: (model(x) ** 2).mean()
-    profile = ja.profile(loss, model, typed(4, 16))
+    profile = ja.estimate.profile(loss, model, typed(4, 16))
     named = {row.module: row for row in profile.modules}
     assert {"Stack", "Stack/layers/0", "Stack/layers/2/up", "Stack/head"} <= set(named)
     assert named["Stack/layers/0"].parameter_bytes == 4 * (32 + 16 * 64 + 64 + 64 * 16 + 16)
     assert profile.parameter_bytes == sum(leaf.size * 4 for leaf in jax.tree.leaves(nnx.state(model, nnx.Param)))
     assert not hasattr(type(model).__call__, "__wrapped__")  # it is the user's own again
     require_sums(profile)
-    assert ja.profile(model, typed(4, 16)).parameter_bytes == profile.parameter_bytes
+    assert ja.estimate.profile(model, typed(4, 16)).parameter_bytes == profile.parameter_bytes
 
 
 def test_a_module_that_calls_what_it_inherits():
@@ -145,7 +145,7 @@ def test_a_module_that_calls_what_it_inherits():
             return super().__call__(x) * 2
 
     model = nnx.eval_shape(lambda: Inner(3, 4, rngs=nnx.Rngs(0)))
-    found = {row.module for row in ja.profile(model, typed(2, 3)).modules}
+    found = {row.module for row in ja.estimate.profile(model, typed(2, 3)).modules}
     assert found == {"Inner"}
 
 
@@ -194,7 +194,7 @@ def random_program(seed):
 def require_right(seed):
     fn, params, x = random_program(seed)
     budget = random.Random(seed + 1).choice([None, None, 0.5, 0.1])
-    whole = ja.profile(fn, params, x, memory_budget=budget, target="h100")
+    whole = ja.estimate.profile(fn, params, x, memory_budget=budget, target="h100")
     require_sums(whole)
     parts = whole.partition
     for graph, side in ((parts.forward.jaxpr, "forward"), (parts.backward.jaxpr, "backward")):
@@ -231,7 +231,7 @@ def test_vit_is_as_in_the_literature():
 
     torchvision counts 17.56 G; 0.35 G of the products of attention are among them in fvcore's count.
     """
-    profile = ja.profile(ViT(), typed(1, 224, 224, 3), target="h100")
+    profile = ja.estimate.profile(ViT(), typed(1, 224, 224, 3), target="h100")
     dots = sum(row.flops for row in profile.rows if (row.side == "forward" and "dot" in row.op) or "conv" in row.op)
     assert profile.parameter_bytes == 4 * 86_567_656
     assert profile.forward_flops == pytest.approx(2 * 17.58e9, rel=0.02)
@@ -242,8 +242,8 @@ def test_vit_is_as_in_the_literature():
 @pytest.mark.slow
 def test_vit_at_an_absurd_batch():
     usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    small = ja.profile(ViT(), typed(8, 224, 224, 3), target="v5e")
-    large = ja.profile(ViT(), typed(BATCH, 224, 224, 3), target="v5e")
+    small = ja.estimate.profile(ViT(), typed(8, 224, 224, 3), target="v5e")
+    large = ja.estimate.profile(ViT(), typed(BATCH, 224, 224, 3), target="v5e")
     assert large.parameter_bytes == small.parameter_bytes
     assert large.forward_flops == pytest.approx(small.forward_flops * BATCH / 8, rel=1e-6)
     assert large.saved_bytes == pytest.approx(small.saved_bytes * BATCH / 8, rel=1e-3)
@@ -258,7 +258,7 @@ def test_resnet_is_as_in_the_literature():
 
     It counts the products with padding too, which are 4 % of all.
     """
-    profile = ja.profile(ResNet50(), typed(1, 224, 224, 3), backward=False)
+    profile = ja.estimate.profile(ResNet50(), typed(1, 224, 224, 3), backward=False)
     assert profile.parameter_bytes == 4 * 25_557_032
     convolved = sum(row.flops for row in profile.rows if row.op in ("conv_general_dilated", "dot_general"))
     assert 0.95 * 2 * 4.089e9 < convolved < 2 * 4.089e9
@@ -269,7 +269,7 @@ def test_gpt_is_as_in_the_literature():
 
     See Kaplan et al., "Scaling laws for neural language models" (2020), table 1, here without causal skipping.
     """
-    profile = ja.profile(GPT(), typed(1, 1024, dtype=jnp.int32), backward=False)
+    profile = ja.estimate.profile(GPT(), typed(1, 1024, dtype=jnp.int32), backward=False)
     assert profile.parameter_bytes == 4 * 124_439_808
     weights = 12 * 12 * 768**2 + 50257 * 768
     products = sum(row.flops for row in profile.rows if row.op == "dot_general")
@@ -278,11 +278,11 @@ def test_gpt_is_as_in_the_literature():
 
 
 def test_times_are_ordered_as_the_work_is():
-    small = ja.profile(lambda w, x: (x @ w).sum(), typed(512, 512), typed(512, 512), target="h100")
-    large = ja.profile(lambda w, x: (x @ w).sum(), typed(2048, 2048), typed(2048, 2048), target="h100")
-    half = ja.profile(lambda w, x: (x @ w).sum(), *[typed(2048, 2048, dtype=jnp.bfloat16)] * 2, target="h100")
+    small = ja.estimate.profile(lambda w, x: (x @ w).sum(), typed(512, 512), typed(512, 512), target="h100")
+    large = ja.estimate.profile(lambda w, x: (x @ w).sum(), typed(2048, 2048), typed(2048, 2048), target="h100")
+    half = ja.estimate.profile(lambda w, x: (x @ w).sum(), *[typed(2048, 2048, dtype=jnp.bfloat16)] * 2, target="h100")
     assert small.seconds < half.seconds < large.seconds
-    slow = ja.profile(lambda w, x: (x @ w).sum(), typed(2048, 2048), typed(2048, 2048), target="cpu")
+    slow = ja.estimate.profile(lambda w, x: (x @ w).sum(), typed(2048, 2048), typed(2048, 2048), target="cpu")
     assert slow.seconds > large.seconds
 
 
@@ -292,15 +292,15 @@ def test_times_are_ordered_as_the_work_is():
 def test_the_same_call_gives_the_same_profile():
     loss, params = mlp(2)
     args = params, typed(4, 16), typed(4, 16)
-    one = ja.profile(loss, *args)
-    assert ja.profile(loss, *args) is one
-    assert ja.profile(loss, params, typed(5, 16), typed(5, 16)) is not one
-    assert ja.profile(loss, *args, target="h100") is not one
-    assert ja.profile(loss, *args, memory_budget=0.5) is not one
+    one = ja.estimate.profile(loss, *args)
+    assert ja.estimate.profile(loss, *args) is one
+    assert ja.estimate.profile(loss, params, typed(5, 16), typed(5, 16)) is not one
+    assert ja.estimate.profile(loss, *args, target="h100") is not one
+    assert ja.estimate.profile(loss, *args, memory_budget=0.5) is not one
     with ja.config(policy="save_all"):
-        assert ja.profile(loss, *args).saved_bytes >= one.saved_bytes
-        assert ja.profile(loss, *args) is not one
-    assert ja.profile(loss, *args) is one
+        assert ja.estimate.profile(loss, *args).saved_bytes >= one.saved_bytes
+        assert ja.estimate.profile(loss, *args) is not one
+    assert ja.estimate.profile(loss, *args) is one
 
 
 def test_a_profile_is_not_kept_when_what_is_read_changes():
@@ -314,32 +314,32 @@ def test_a_profile_is_not_kept_when_what_is_read_changes():
             x = jnp.tanh(x @ w)
         return x.sum()
 
-    one = ja.profile(fn, typed(4, 4), typed(2, 4))
+    one = ja.estimate.profile(fn, typed(4, 4), typed(2, 4))
     options.n = 3
-    assert ja.profile(fn, typed(4, 4), typed(2, 4)).forward_flops > 2 * one.forward_flops
+    assert ja.estimate.profile(fn, typed(4, 4), typed(2, 4)).forward_flops > 2 * one.forward_flops
 
 
 def test_a_module_with_other_options_is_another():
     model = stack(2)
     model.layers[0].up.use_bias = True
     loss = lambda model, x: model(x).sum()
-    one = ja.profile(loss, model, typed(4, 16))
+    one = ja.estimate.profile(loss, model, typed(4, 16))
     model.layers[0].up.precision = jax.lax.Precision.HIGHEST
-    assert ja.profile(loss, model, typed(4, 16)) is not one
+    assert ja.estimate.profile(loss, model, typed(4, 16)) is not one
 
 
 def test_a_closed_over_array_of_another_shape_is_seen():
     held = {"x": jnp.zeros((2, 4))}
     fn = lambda w: (held["x"] @ w).sum()
-    one = ja.profile(fn, typed(4, 4))
+    one = ja.estimate.profile(fn, typed(4, 4))
     held["x"] = jnp.zeros((200, 4))
-    assert ja.profile(fn, typed(4, 4)).forward_flops > 50 * one.forward_flops
+    assert ja.estimate.profile(fn, typed(4, 4)).forward_flops > 50 * one.forward_flops
 
 
 @pytest.mark.slow
 def test_profiles_do_not_keep_functions_alive():
     fn = lambda w, x: (x @ w).sum()
-    ja.profile(fn, typed(4, 4), typed(2, 4))
+    ja.estimate.profile(fn, typed(4, 4), typed(2, 4))
     gone = weakref.ref(fn)
     del fn
     jax.clear_caches()
@@ -353,7 +353,7 @@ def test_profiles_do_not_keep_functions_alive():
 @pytest.fixture(scope="module")
 def shown():
     module = ViT(n_layers=8, width=32, n_heads=4, patch=8, n_classes=10)
-    return ja.profile(module, typed(16, 32, 32, 3), target="v5e")
+    return ja.estimate.profile(module, typed(16, 32, 32, 3), target="v5e")
 
 
 @pytest.mark.slow
@@ -418,7 +418,10 @@ def test_it_fits(shown):
 def test_a_budget_keeps_less():
     loss, params = mlp(8, 64)
     args = params, typed(256, 64), typed(256, 64)
-    full, less = ja.profile(loss, *args, policy="save_all"), ja.profile(loss, *args, memory_budget=0.3)
+    full, less = (
+        ja.estimate.profile(loss, *args, policy="save_all"),
+        ja.estimate.profile(loss, *args, memory_budget=0.3),
+    )
     assert less.saved_bytes <= 0.3 * full.save_all_bytes < full.saved_bytes
     assert less.recomputed_flops > full.recomputed_flops and less.peak_bytes < full.peak_bytes
     assert "at the budget 0.3" in str(less)
@@ -433,24 +436,24 @@ def test_functions_that_ask_for_values():
         return x if x.sum() > 0 else -x
 
     with pytest.raises(ConcretizationError, match=r"`fn` asks for a value at test_profile.py:\d+.*jnp.where"):
-        ja.profile(fn, typed(3))
+        ja.estimate.profile(fn, typed(3))
     with pytest.raises(ConcretizationError, match="asks for a value"):
-        ja.profile(lambda x: x[: int(x[0])], typed(3))
+        ja.estimate.profile(lambda x: x[: int(x[0])], typed(3))
     with pytest.raises(ConcretizationError, match="asks for a value"):
-        ja.profile(lambda x: np.asarray(x).sum(), typed(3))
+        ja.estimate.profile(lambda x: np.asarray(x).sum(), typed(3))
 
 
 def test_shapes_that_depend_on_values():
     with pytest.raises(ConcretizationError, match=r"size=n"):
-        ja.profile(lambda x: jnp.nonzero(x)[0], typed(3))
+        ja.estimate.profile(lambda x: jnp.nonzero(x)[0], typed(3))
     with pytest.raises(ConcretizationError, match="asks for a value"):
-        ja.profile(lambda x: x[x > 0], typed(3))
+        ja.estimate.profile(lambda x: x[x > 0], typed(3))
 
 
 @pytest.mark.parametrize(("size", "words"), [(1e10, r"10000000000\.0"), (2.5, r"2\.5"), (-1, "-1"), (True, "True")])
 def test_sizes_that_are_no_whole_numbers(size, words):
     with pytest.raises(ArgumentError, match=rf"argument 1\['x'\] has the shape \({words}, 3\).*10\*\*10"):
-        ja.profile(lambda w, d: (d["x"] @ w).sum(), typed(3), {"x": typed(size, 3)})
+        ja.estimate.profile(lambda w, d: (d["x"] @ w).sum(), typed(3), {"x": typed(size, 3)})
 
 
 def test_effects():
@@ -459,32 +462,32 @@ def test_effects():
         return x.sum()
 
     with pytest.raises(UsageError, match=r"`fn` does more than compute: `debug_print` at test_profile.py:\d+"):
-        ja.profile(fn, typed(3))
+        ja.estimate.profile(fn, typed(3))
     with pytest.raises(UsageError, match="io_callback"):
-        ja.profile(lambda x: jax.experimental.io_callback(lambda x: x, typed(3), x).sum(), typed(3))
+        ja.estimate.profile(lambda x: jax.experimental.io_callback(lambda x: x, typed(3), x).sum(), typed(3))
 
 
 def test_positions_that_32_bits_do_not_hold():
     with pytest.raises(UsageError, match=r"at test_profile.py:\d+ that JAX's 32-bit integers do not hold.*enable_x64"):
-        ja.profile(lambda x, i: x[i].sum(), typed(BATCH, 3), typed(4, dtype=jnp.int32))
+        ja.estimate.profile(lambda x, i: x[i].sum(), typed(BATCH, 3), typed(4, dtype=jnp.int32))
     with pytest.raises(UsageError, match=r"x \* float\(n\)"):
-        ja.profile(lambda x: (x * x.size).sum(), typed(BATCH, 3))
+        ja.estimate.profile(lambda x: (x * x.size).sum(), typed(BATCH, 3))
 
 
 def test_what_is_no_target_function_or_gradient():
     with pytest.raises(ArgumentError, match=r"no target 'h1000'"):
-        ja.profile(jnp.sum, typed(3), target="h1000")
+        ja.estimate.profile(jnp.sum, typed(3), target="h1000")
     with pytest.raises(TensorTypeError, match="takes a function"):
-        ja.profile(3, typed(3))
+        ja.estimate.profile(3, typed(3))
     with pytest.raises(NotDifferentiableError, match="backward=False"):
-        ja.profile(lambda x: x + 1, typed(3, dtype=jnp.int32))
+        ja.estimate.profile(lambda x: x + 1, typed(3, dtype=jnp.int32))
     with pytest.raises(BudgetError):
-        ja.profile(jnp.sum, typed(3), memory_budget="a lot")
+        ja.estimate.profile(jnp.sum, typed(3), memory_budget="a lot")
 
 
 def test_an_own_error_of_the_function_is_left_alone():
     with pytest.raises(TypeError, match="dot_general"):
-        ja.profile(lambda x: (x @ x).sum(), typed(3, 4))
+        ja.estimate.profile(lambda x: (x @ x).sum(), typed(3, 4))
 
 
 def test_copies_around_convolutions_are_those_of_the_cpu():
@@ -494,5 +497,5 @@ def test_copies_around_convolutions_are_those_of_the_cpu():
         return (x**2).mean()
 
     args = [jnp.ones((8, 8, 3, 3))] * 2, jnp.ones((4, 8, 16, 16))
-    here, there = ja.profile(loss, *args), ja.profile(loss, *args, target="h100")
+    here, there = ja.estimate.profile(loss, *args), ja.estimate.profile(loss, *args, target="h100")
     assert there.saved_bytes == here.saved_bytes and there.peak_bytes < here.peak_bytes

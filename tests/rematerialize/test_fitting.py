@@ -277,7 +277,7 @@ def test_shardings_that_are_given_stay(monkeypatch):
 
 @pytest.mark.slow
 def test_a_budget_for_everything_is_met_at_the_bucket():
-    weights = [tuple(ja.from_jax(w).requires_grad_() for w in layer) for layer in BLOCKS]
+    weights = [tuple(ja.interop.from_jax(w).requires_grad_() for w in layer) for layer in BLOCKS]
 
     def loss(x):
         for w, b, v in weights:
@@ -288,7 +288,7 @@ def test_a_budget_for_everything_is_met_at_the_bucket():
     for budget in (None, "fit:10MiB"):
         fn = ja.compile(loss, dynamic={"x": {0: [ROWS]}}, memory_budget=budget)
         for n in (ROWS - 9, ROWS - 40):
-            fn(ja.from_jax(X[:n])).backward()
+            fn(ja.interop.from_jax(X[:n])).backward()
             found.append(weights[0][0].grad.numpy())
             weights[0][0].grad = None
         assert fn.n_programs == 1, fn.explain().programs
@@ -298,5 +298,5 @@ def test_a_budget_for_everything_is_met_at_the_bucket():
         np.testing.assert_allclose(plain, fitted, rtol=1e-4, atol=1e-4)
     few = ja.compile(loss, dynamic={"x": {0: [ROWS]}}, memory_budget="fit:1MiB")
     with pytest.raises(BudgetError):
-        few(ja.from_jax(X[: ROWS - 9]))
+        few(ja.interop.from_jax(X[: ROWS - 9]))
     assert not few.n_programs

@@ -127,7 +127,7 @@ def test_on_tensors_the_tape_or_the_compiled_function_packs():
     plain = lambda x: jnp.tanh(jnp.sin(x) @ W[0])
     on_tensors = ja.autograd.jax_function(ja.remat(plain))
     exact = jax.grad(lambda x: plain(x).sum())(X)
-    x = ja.from_jax(X).requires_grad_()
+    x = ja.interop.from_jax(X).requires_grad_()
 
     def fn(x):
         return on_tensors(x).sum()

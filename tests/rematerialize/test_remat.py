@@ -416,9 +416,9 @@ def test_functions_of_tensors_are_refused_with_what_to_write():
         return (x * x).sum()
 
     for call in (ja.remat(fn), ja.grad(fn), ja.value_and_grad(fn)):
-        with pytest.raises(ja.errors.ArgumentError, match=r"`ja.remat\(ja.functionalize\(fn\)\)\(\*arrays\)`"):
+        with pytest.raises(ja.errors.ArgumentError, match=r"`ja.remat\(ja.func.functionalize\(fn\)\)\(\*arrays\)`"):
             call(ja.ones(3))
-    np.testing.assert_array_equal(ja.grad(ja.functionalize(fn))(jnp.ones(3)), 2 * np.ones(3))
+    np.testing.assert_array_equal(ja.grad(ja.func.functionalize(fn))(jnp.ones(3)), 2 * np.ones(3))
 
 
 def test_what_is_no_function_is_refused():

@@ -215,7 +215,7 @@ def test_notebooks_show_stages():
         assert f"<summary>{title}</summary>" in shown and "tanh" in shown and "<script" not in shown
         assert stage_report(stage).sources
     assert "<details>" in ja.explain(traced)._repr_html_()
-    parsed(ja.pareto(lambda x: (x @ w).tanh().sum(), ja.ones(4, 3), n=2)._repr_html_().replace("<img", "<br"))
+    parsed(ja.estimate.pareto(lambda x: (x @ w).tanh().sum(), ja.ones(4, 3), n=2)._repr_html_().replace("<img", "<br"))
 
 
 def test_bars_show_the_memory_of_both_sides(report):

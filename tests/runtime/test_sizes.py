@@ -261,7 +261,7 @@ def test_checkpoint_and_budgets(nans):
 
     def fn(x):
         for _ in range(3):
-            x = ja.checkpoint(lambda x: (x @ w).tanh(), x)
+            x = ja.utils.checkpoint.checkpoint(lambda x: (x @ w).tanh(), x)
         return x.sin()
 
     for budget in (0.3, "fit:64MiB"):
@@ -431,7 +431,7 @@ def test_dims_by_name_and_their_buckets():
 def test_marks_say_what_changes_from_the_first_call_on():
     fn = ja.compile(lambda x: x.cumsum(0))
     x = ja.tensor(rows(9, 2))
-    ja.mark_dynamic(x, 0, min=4, max=14)
+    ja.sizes.mark_dynamic(x, 0, min=4, max=14)
     same(fn(x), x.cumsum(0))
     for n in (12, 14, 3, 15):
         x = ja.tensor(rows(n, 2))
@@ -446,20 +446,20 @@ def test_a_dim_that_is_marked_static_has_a_program_for_each_size():
     fn = ja.compile(lambda x: x.cumsum(0))
     for n in (9, 10, 11):
         x = ja.tensor(rows(n, 2))
-        ja.mark_static(x, 0)
+        ja.sizes.mark_static(x, 0)
         fn(x)
     assert fn.n_programs == 3
 
 
 def test_what_cannot_be_marked():
     with pytest.raises(DimError, match="dim 2 of a tensor of shape"):
-        ja.mark_dynamic(ja.zeros(2, 3), 2)
+        ja.sizes.mark_dynamic(ja.zeros(2, 3), 2)
     with pytest.raises(DimError, match="without dims"):
-        ja.mark_static(ja.tensor(1.0), 0)
+        ja.sizes.mark_static(ja.tensor(1.0), 0)
     with pytest.raises(TensorTypeError, match="takes a tensor or array"):
-        ja.mark_dynamic(3, 0)
+        ja.sizes.mark_dynamic(3, 0)
     with pytest.raises(UsageError, match="says no sizes"):
-        ja.mark_dynamic(ja.zeros(2), 0, buckets="all")
+        ja.sizes.mark_dynamic(ja.zeros(2), 0, buckets="all")
     with pytest.raises(UsageError, match="names `z`"):
         ja.compile(lambda x: x, dynamic={"z": 0})
     with pytest.raises(UsageError, match="dim 3 of `x` changes"):
@@ -468,7 +468,7 @@ def test_what_cannot_be_marked():
 
 def test_check_holds_at_each_size_and_not_at_the_bucket():
     def fn(x):
-        ja.check(x.shape[0] <= 14, lambda: f"{x.shape[0]} rows")
+        ja.sizes.check(x.shape[0] <= 14, lambda: f"{x.shape[0]} rows")
         return x.cumsum(0)
 
     fn = ja.compile(fn, dynamic={"x": 0})
@@ -478,8 +478,8 @@ def test_check_holds_at_each_size_and_not_at_the_bucket():
     with pytest.raises(CheckError, match="15 rows"):
         fn(ja.zeros(15, 2))
     with pytest.raises(CheckError, match="to be true"):
-        ja.check(False)
-    ja.check(True)
+        ja.sizes.check(False)
+    ja.sizes.check(True)
 
 
 # sizes that depend on data
@@ -618,12 +618,12 @@ def test_what_looks_for_nans_sees_none_that_is_padding(mode):
 @pytest.mark.slow
 def test_transformations_of_jax_see_the_exact_program():
     fn = ja.compile(lambda x: (x / x).sum() + x.pow(2).sum(), dynamic={"x": 0})
-    pure = ja.functionalize(fn)
+    pure = ja.func.functionalize(fn)
     for n in (13, 15):
         x = jnp.asarray(rows(n, 2))
-        fn(ja.from_jax(x))
+        fn(ja.interop.from_jax(x))
         same(jax.grad(pure)(x), 2 * x, atol=1e-4)
-        same(jax.jit(pure)(x), fn(ja.from_jax(x)))
+        same(jax.jit(pure)(x), fn(ja.interop.from_jax(x)))
 
 
 # views
@@ -681,7 +681,7 @@ def test_what_was_said_of_one_argument_leaves_others_their_buckets():
     compiled = ja.compile(lambda x, y: x.sum() + y.cumsum(0).sum())
     for n in (9, 10, 11, 12):
         x = ja.ones(3 if n % 2 else 40, 2)  # inside and beyond what was said
-        ja.mark_dynamic(x, 0, min=2, max=32)
+        ja.sizes.mark_dynamic(x, 0, min=2, max=32)
         same(compiled(x, ja.ones(n)), x.sum() + ja.ones(n).cumsum(0).sum())
     assert compiled.n_programs <= 4, explained(compiled)
 

@@ -116,7 +116,7 @@ def test_what_a_compiled_call_saved_is_not_donated():
 
 def test_an_array_that_was_passed_in_is_not_donated():
     array = jax.numpy.ones(4)
-    x = ja.from_jax(array)
+    x = ja.interop.from_jax(array)
     ja.compile(lambda x: x.mul_(5))(x)
     assert array.tolist() == [1] * 4 and x.tolist() == [5] * 4
 
@@ -143,7 +143,7 @@ def test_an_error_when_the_program_runs_leaves_every_storage():
 
     def fn(x, y):
         x.add_(1)
-        y.copy_(ja.from_jax(jax.pure_callback(refuse, jax.ShapeDtypeStruct((4,), np.float32), y.jax())))
+        y.copy_(ja.interop.from_jax(jax.pure_callback(refuse, jax.ShapeDtypeStruct((4,), np.float32), y.jax())))
 
     x, y = ja.ones(4), ja.zeros(4)
     with ja.config(donate=False), pytest.raises(Exception, match="not today"):

@@ -110,7 +110,7 @@ SCENARIOS = {
     "factories": (lambda a: a + ja.ones_like(a), "grad"),
     "no_grad": (lambda a: (ja.no_grad()(lambda t: t * 2)(a), a * 3), "grad"),
     "detached": (lambda a: a.detach() * a, "grad"),
-    "checkpoint": (lambda a: ja.checkpoint(lambda t: (t @ t.t()).sin(), a), "grad"),
+    "checkpoint": (lambda a: ja.utils.checkpoint.checkpoint(lambda t: (t @ t.t()).sin(), a), "grad"),
     "cond": (lambda a: ja.cond(a.a.sum() > 0, lambda t: t.sin(), lambda t: t.cos(), (a,)), "grad"),
     "scan": (lambda a: ja.scan(lambda c, _: (c * 2, c.sum().a), a, None, length=3), "pair"),
     "two gradients": (two_gradients, "grad"),

@@ -73,7 +73,7 @@ def test_a_class_that_a_process_does_not_have(tmp_path):
         with pytest.raises(errors.ArchiveError, match=r"from tests\.subclasses\.test_protocol import Scaled"):
             ja.load(tmp_path / "fn.jaot")
         with pytest.raises(errors.SavedFileError, match=r"from tests\.subclasses\.test_protocol import Scaled"):
-            ja.load_state(tmp_path / "x.safetensors")
+            ja.load(tmp_path / "x.safetensors")
     finally:
         SUBCLASSES.add(Scaled)
 
@@ -89,7 +89,7 @@ def test_a_saved_state(tmp_path):
         "layer": layer.state_dict(), "int8": Int8Weight.quantize(ja.randn(2, 3)), "labelled": labelled,
     }  # fmt: skip
     ja.save(state, tmp_path / "state.safetensors")
-    loaded = ja.load_state(tmp_path / "state.safetensors")
+    loaded = ja.load(tmp_path / "state.safetensors")
     for name in ("nested", "float8", "int8", "labelled"):
         assert type(loaded[name]) is type(state[name])
         assert repr(loaded[name]) == repr(state[name])

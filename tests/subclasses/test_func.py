@@ -13,7 +13,7 @@ F = ja.nn.functional
 
 
 def values(*shape, seed=0):
-    return ja.from_jax(jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32)))
+    return ja.interop.from_jax(jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32)))
 
 
 def same(got, right):

@@ -265,7 +265,7 @@ def test_compiled_backwards_of_functions_and_hooks_of_wrappers():
         return x.grad.a, x.grad.b, m.grad.a
 
     def by_program(loss):
-        with ja.compiled_autograd(compiler):
+        with ja.compiler.compiled_autograd(compiler):
             loss.backward()
 
     for factor in (None, 2.0, 3.0, None, 2.0):
@@ -325,7 +325,7 @@ def test_func_of_a_wrapper_that_is_a_number():
 def test_saved_tensors_are_packed_around_a_checkpoint(run):
     def fn(x):
         with ja.autograd.graph.saved_tensors_hooks(lambda t: t * 2, lambda t: t / 2):
-            return ja.checkpoint(lambda t: t.sin().sin(), x) * x
+            return ja.utils.checkpoint.checkpoint(lambda t: t.sin().sin(), x) * x
 
     x = pair(3, requires_grad=True)
     plain = x.b.detach().requires_grad_()

@@ -410,8 +410,8 @@ def test_to_jax_it_is_a_node():
     assert jax.tree.unflatten(tree, leaves)[0].a is x.a
     doubled = jax.tree.map(lambda leaf: leaf * 2, x)
     assert type(doubled) is TwoTensor
-    arrays = ja.to_arrays(x)
-    assert_same(ja.to_tensors(arrays).b, x.b)
+    arrays = ja.interop.to_arrays(x)
+    assert_same(ja.interop.to_tensors(arrays).b, x.b)
     assert str(jax.tree_util.tree_flatten_with_path(x)[0][0][0][0]) == ".a"
     assert jax.tree.structure(Scaled(ja.ones(1), 1.0)) != jax.tree.structure(Scaled(ja.ones(1), 1))
 

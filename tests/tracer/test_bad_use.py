@@ -43,7 +43,7 @@ def test_an_array_argument_that_was_deleted(is_cached):
 @pytest.mark.parametrize("is_cached", [False, True])
 def test_a_tensor_that_holds_a_deleted_array(is_cached):
     buffer, array = ja.zeros(2), jnp.ones(2) * 2
-    held = ja.from_jax(array)
+    held = ja.interop.from_jax(array)
     fn = ja.compile(lambda x, y: (buffer.add_(1), ja.rand(1), x + y)[2])
     if is_cached:
         fn(ja.ones(2), ja.ones(2))
@@ -58,7 +58,7 @@ def test_a_tensor_that_holds_a_deleted_array(is_cached):
 
 def test_an_array_that_was_donated_to_jax():
     array = jnp.ones(4)
-    x = ja.from_jax(array)
+    x = ja.interop.from_jax(array)
     jax.jit(lambda a: a + 1, donate_argnums=0)(array)
     model = type("Model", (), {})()
     model.cache = x
@@ -103,10 +103,10 @@ def test_a_tensor_of_a_trace_that_ended():
 def test_a_tensor_of_a_jax_transformation():
     fn = ja.compile(lambda x: x * 2)
     kept = []
-    jax.jit(lambda a: kept.append(ja.from_jax(a)) or a)(jnp.ones(2))
+    jax.jit(lambda a: kept.append(ja.interop.from_jax(a)) or a)(jnp.ones(2))
     with pytest.raises(jax.errors.UnexpectedTracerError):
         fn(kept[0])
-    assert jax.jit(lambda a: fn(ja.from_jax(a)).jax())(jnp.ones(2)).tolist() == [2, 2]
+    assert jax.jit(lambda a: fn(ja.interop.from_jax(a)).jax())(jnp.ones(2)).tolist() == [2, 2]
 
 
 # -- static arguments --------------------------------------------------------------------------------------------------

@@ -410,7 +410,7 @@ def test_functionalize_composes_with_jax():
         y[0].mul_(y[1])
         return y.sum()
 
-    pure = ja.functionalize(fn)
+    pure = ja.func.functionalize(fn)
     x = jnp.array([1.0, 2.0, 3.0])
     expected = jax.grad(lambda x: 4 * x[0] * x[1] + 2 * x[1] + 2 * x[2])(x)
     np.testing.assert_allclose(jax.jit(jax.grad(pure))(x), expected)
@@ -527,7 +527,7 @@ def test_a_python_counter_does_not_recompile():
 
 def test_a_pure_function_within_a_compiled_one_bakes_nothing_in():
     w = ja.ones(2)
-    inner = ja.functionalize(lambda a: a * w + ja.rand(2))
+    inner = ja.func.functionalize(lambda a: a * w + ja.rand(2))
     fn = ja.compile(lambda x: inner(x.jax()) + (ja.rand(2) * w).jax())
 
     def seen(call):

@@ -52,7 +52,7 @@ def counted():
 
     def op(x):
         array = x.jax()
-        return ja.from_jax(jax.pure_callback(note, jax.ShapeDtypeStruct(array.shape, array.dtype), array))
+        return ja.interop.from_jax(jax.pure_callback(note, jax.ShapeDtypeStruct(array.shape, array.dtype), array))
 
     return op, notes
 
@@ -398,9 +398,9 @@ def test_a_question_inside_a_jax_loop_is_an_error():
     @compiled
     def fn(x):
         def body(carry, _):
-            return (carry if ja.from_jax(carry).sum() > 0 else -carry), None
+            return (carry if ja.interop.from_jax(carry).sum() > 0 else -carry), None
 
-        return ja.from_jax(jax.lax.scan(body, x.jax(), None, length=2)[0])
+        return ja.interop.from_jax(jax.lax.scan(body, x.jax(), None, length=2)[0])
 
     with pytest.raises(ConcretizationError):
         fn(ja.ones(2))
@@ -589,6 +589,6 @@ def test_backends_and_threads():
 
 
 def test_arrays_and_numpy_arguments():
-    fn = compiled(lambda a, b: a * 2 if (ja.from_jax(a).sum() > 0).item() else a * b)
+    fn = compiled(lambda a, b: a * 2 if (ja.interop.from_jax(a).sum() > 0).item() else a * b)
     assert fn(jnp.ones(2), np.ones(2, np.float32)).tolist() == [2, 2]
     assert fn(-jnp.ones(2), np.full(2, 5, np.float32)).tolist() == [-5, -5]

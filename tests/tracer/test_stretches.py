@@ -395,7 +395,7 @@ def test_results_of_any_kind_go_on():
     def fn(x):
         h = x.sin()
         made = make(h)
-        total = made["t"][0] + made["t"][1].x + ja.from_jax(made["a"]) * float(made["n"]) + made["k"]
+        total = made["t"][0] + made["t"][1].x + ja.interop.from_jax(made["a"]) * float(made["n"]) + made["k"]
         assert made["same"] is h
         return total, made["none"]
 
@@ -497,7 +497,7 @@ def with_hooks(w, x):
 
 def with_jax(w, x):
     (gradient,) = jax.vmap(lambda a: jax.grad(lambda v: jnp.sin(v).sum())(a))(x.jax()[None])
-    return w * ja.from_jax(gradient)
+    return w * ja.interop.from_jax(gradient)
 
 
 def nonzero(w, x):
@@ -523,7 +523,7 @@ def in_half(w, x):
 CASES = {
     "cond": lambda w, x: ja.cond(x.sum() > 0, lambda: w * x, lambda: w - x),
     "scan": scanned,
-    "checkpoint": lambda w, x: ja.checkpoint(lambda v: (v * x).sin() * w, w * 2),
+    "checkpoint": lambda w, x: ja.utils.checkpoint.checkpoint(lambda v: (v * x).sin() * w, w * 2),
     "function": lambda w, x: Double.apply(w * x) * w,
     "autocast": in_half,
     "hooks": with_hooks,

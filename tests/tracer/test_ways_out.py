@@ -61,7 +61,7 @@ def test_what_has_to_be_one_graph_is_refused():
 
 @pytest.mark.parametrize("is_argument", [False, True])
 def test_what_is_assumed_to_be_constant_is_not_looked_at(is_argument):
-    held = ja.assume_constant(Bag(k=2, rows=[1, 2], w=ja.ones(1)))
+    held = ja.compiler.assume_constant(Bag(k=2, rows=[1, 2], w=ja.ones(1)))
     body = lambda held, x: x * held.k * len(held.rows) * held.w
     fn = ja.compile(body if is_argument else lambda x: body(held, x))
     args = (held, ja.ones(1)) if is_argument else (ja.ones(1),)
@@ -78,7 +78,7 @@ def test_what_is_assumed_to_be_constant_is_not_looked_at(is_argument):
 
 
 def test_a_large_list_that_is_assumed_to_be_constant():
-    items = ja.assume_constant(list(range(200_000)))
+    items = ja.compiler.assume_constant(list(range(200_000)))
     fn = ja.compile(lambda x: x * items[5])
     assert fn(ja.ones(1)).item() == 5
     items = [1] * 6
@@ -86,13 +86,13 @@ def test_a_large_list_that_is_assumed_to_be_constant():
 
 
 def test_what_is_assumed_to_be_constant_is_not_kept_alive():
-    bag = ja.assume_constant(Bag(k=2))
+    bag = ja.compiler.assume_constant(Bag(k=2))
     reference = weakref.ref(bag)
     del bag
     gc.collect()
     assert reference() is None
     with pytest.raises(TensorTypeError, match="was given 3"):
-        ja.assume_constant(3)
+        ja.compiler.assume_constant(3)
 
 
 @pytest.mark.parametrize("compiler", [ja.compile, jax.jit, lambda fn: fn])

@@ -1,4 +1,4 @@
-"""`ja.checkpoint`: eagerly it keeps nothing and runs again, in a trace it is a region, with the same gradients."""
+"""`checkpoint`: eagerly it keeps nothing and runs again, in a trace it is a region, with the same gradients."""
 
 import gc
 import weakref
@@ -20,6 +20,11 @@ from jaxaot.errors import (
 from jaxaot.joint import build_joint
 from jaxaot.partition.partition import partition
 from jaxaot.tape.modes import state
+from jaxaot.utils.checkpoint import (
+    checkpoint,
+    checkpoint_sequential,
+    set_checkpoint_early_stop,
+)
 from tests.seeds import some
 
 F = ja.nn.functional
@@ -30,8 +35,8 @@ class World:
 
     def __init__(self):
         ja.manual_seed(7)
-        self.w = ja.from_jax(jnp.linspace(-1.0, 1.0, 16).reshape(4, 4)).requires_grad_()
-        self.x = ja.from_jax(jnp.linspace(0.1, 1.2, 12).reshape(3, 4)).requires_grad_()
+        self.w = ja.interop.from_jax(jnp.linspace(-1.0, 1.0, 16).reshape(4, 4)).requires_grad_()
+        self.x = ja.interop.from_jax(jnp.linspace(0.1, 1.2, 12).reshape(3, 4)).requires_grad_()
         self.buffer = ja.zeros(4)
         self.generator = ja.Generator().manual_seed(3)
 
@@ -81,7 +86,7 @@ def that_depends_on_values(world, h):
 
 
 def nested(world, h):
-    inner = lambda h: ja.checkpoint(lambda h: with_dropout(world, h), h)
+    inner = lambda h: checkpoint(lambda h: with_dropout(world, h), h)
     return inner(inner(h).sin()) + ja.rand(4)
 
 
@@ -116,8 +121,11 @@ def check_same(got, wanted):
 @pytest.mark.parametrize("block", [*PROGRAMS, that_depends_on_values])
 def test_eagerly_nothing_changes(block):
     wanted = outcome(block, lambda fn, h: fn(h))
-    check_same(outcome(block, lambda fn, h: ja.checkpoint(fn, h)), wanted)
-    check_same(outcome(block, lambda fn, h: ja.checkpoint(lambda h: ja.checkpoint(fn, h), h)), wanted)
+    check_same(outcome(block, lambda fn, h: checkpoint(fn, h)), wanted)
+    check_same(
+        outcome(block, lambda fn, h: checkpoint(lambda h: checkpoint(fn, h), h)),
+        wanted,
+    )
 
 
 @pytest.mark.few(1)
@@ -126,13 +134,13 @@ def test_eagerly_nothing_changes(block):
 def test_compiled_nothing_changes(block, options):
     wanted = outcome(block, lambda fn, h: fn(h))
     compiled = lambda fn, x: ja.compile(fn)(x)
-    check_same(outcome(block, lambda fn, h: ja.checkpoint(fn, h, **options), compiled), wanted)
+    check_same(outcome(block, lambda fn, h: checkpoint(fn, h, **options), compiled), wanted)
 
 
 @pytest.mark.parametrize("block", some(PROGRAMS, 1))
 def test_a_compiled_function_in_a_checkpointed_one(block):
     wanted = outcome(block, lambda fn, h: fn(h))
-    check_same(outcome(block, lambda fn, h: ja.checkpoint(ja.compile(fn), h)), wanted)
+    check_same(outcome(block, lambda fn, h: checkpoint(ja.compile(fn), h)), wanted)
 
 
 def test_eagerly_no_residual_is_kept():
@@ -146,7 +154,7 @@ def test_eagerly_no_residual_is_kept():
 
     w = ja.randn(8, 8, requires_grad=True)
     x = ja.randn(8, 8, requires_grad=True)
-    y = ja.checkpoint(block, x, w)
+    y = checkpoint(block, x, w)
     gc.collect()
     assert [ref() is not None for ref in arrays] == [False, False, False, True]  # the last is `y`
     arrays.clear()
@@ -173,7 +181,7 @@ def test_a_nested_region_keeps_not_even_its_inputs():
         return h.sin()
 
     x = ja.ones(4, requires_grad=True)
-    y = ja.checkpoint(lambda x: ja.checkpoint(inner, x * 2).cos(), x)
+    y = checkpoint(lambda x: checkpoint(inner, x * 2).cos(), x)
     gc.collect()
     assert arrays[0]() is None
     y.sum().backward()
@@ -183,7 +191,7 @@ def test_a_nested_region_keeps_not_even_its_inputs():
 def test_each_backward_runs_it_once():
     calls = []
     x = ja.ones(3, requires_grad=True)
-    y = ja.checkpoint(lambda x: (calls.append(1), x.sin().cos().exp())[1], x)
+    y = checkpoint(lambda x: (calls.append(1), x.sin().cos().exp())[1], x)
     assert len(calls) == 1
     y.sum().backward(retain_graph=True)
     y.sum().backward()
@@ -199,14 +207,14 @@ def test_without_gradients_it_is_a_call():
     calls = []
     fn = lambda x: (calls.append(1), x * 2)[1]
     with ja.no_grad():
-        assert not ja.checkpoint(fn, ja.ones(2, requires_grad=True)).requires_grad
-    assert ja.checkpoint(fn, ja.ones(2)).sum().item() == 4
+        assert not checkpoint(fn, ja.ones(2, requires_grad=True)).requires_grad
+    assert checkpoint(fn, ja.ones(2)).sum().item() == 4
     assert state.region is None
 
 
 def test_writes_between_forward_and_backward_do_not_change_gradients():
     w, x, mask = ja.ones(3, requires_grad=True), ja.full((3,), 2.0, requires_grad=True), ja.ones(3)
-    y = ja.checkpoint(lambda x: (x * w * mask).sin(), x)
+    y = checkpoint(lambda x: (x * w * mask).sin(), x)
     with ja.no_grad():
         w.add_(5)
         x.zero_()
@@ -220,7 +228,7 @@ def test_writes_between_forward_and_backward_do_not_change_gradients():
 def test_gradients_of_what_it_reaches_can_be_asked_for():
     w, x = ja.ones(3, requires_grad=True), ja.ones(3, requires_grad=True)
     middle = w * 2
-    y = ja.checkpoint(lambda x: (x * middle).sin(), x)
+    y = checkpoint(lambda x: (x * middle).sin(), x)
     by_middle, by_w = ja.autograd.grad(y.sum(), [middle, w])
     np.testing.assert_allclose(by_w.jax(), 2 * by_middle.jax())
     assert x.grad is None
@@ -235,7 +243,7 @@ def test_hooks_inside_run_once_for_each_backward():
         return h * 3
 
     x = ja.zeros(2, requires_grad=True)
-    ja.checkpoint(block, x).sum().backward()
+    checkpoint(block, x).sum().backward()
     assert seen == [[3.0, 3.0]]
 
 
@@ -246,19 +254,19 @@ def test_arguments_of_any_kind():
         return getattr(h if bias is None else h + bias, mode)(), {"b": b}
 
     a, b, bias = (ja.full((2,), v, requires_grad=True) for v in (2.0, 3.0, 1.0))
-    total, other = ja.checkpoint(block, {"a": a, "b": b}, 0.5, bias=bias)
+    total, other = checkpoint(block, {"a": a, "b": b}, 0.5, bias=bias)
     assert other["b"] is b
     total.backward()
     assert (total.item(), a.grad.tolist(), bias.grad.tolist()) == (8.0, [1.5, 1.5], [1.0, 1.0])
 
 
 def test_as_a_decorator():
-    @ja.checkpoint
+    @checkpoint
     def first(x):
         """Returns a sine."""
         return x.sin()
 
-    @ja.checkpoint(policy="save_matmuls", memory_budget=0.5)
+    @checkpoint(policy="save_matmuls", memory_budget=0.5)
     def second(x, *, policy):
         return x * policy
 
@@ -266,24 +274,27 @@ def test_as_a_decorator():
     second(first(x), policy=2.0).sum().backward()
     np.testing.assert_allclose(x.grad.jax(), 2 * np.cos(np.ones(2)), rtol=1e-6)
     assert (first.__name__, first.__doc__) == ("first", "Returns a sine.")
-    assert ja.checkpoint(lambda: 5)() == 5
+    assert checkpoint(lambda: 5)() == 5
 
 
 def test_options():
     x = ja.ones(2, requires_grad=True)
     for options in ({"use_reentrant": True}, {"use_reentrant": False}, {"preserve_rng_state": False}):
-        assert ja.checkpoint(lambda x: x * 2, x, **options).tolist() == [2.0, 2.0]
+        assert checkpoint(lambda x: x * 2, x, **options).tolist() == [2.0, 2.0]
     with pytest.raises(OptionError, match=r"`context_fn`.*pass a policy"):
-        ja.checkpoint(lambda x: x, x, context_fn=lambda: None)
+        checkpoint(lambda x: x, x, context_fn=lambda: None)
     with pytest.raises(OptionError, match="determinism_check"):
-        ja.checkpoint(lambda x: x, x, determinism_check="maybe")
+        checkpoint(lambda x: x, x, determinism_check="maybe")
     with pytest.raises(OptionError, match="got arguments and no function"):
-        ja.checkpoint(None, x)
+        checkpoint(None, x)
     with pytest.raises(PolicyError, match="no partition policy 'nope'"):
-        ja.checkpoint(lambda x: x, x, policy="nope")
+        checkpoint(lambda x: x, x, policy="nope")
     with pytest.raises(BudgetError, match="for the memory of everything, and a region is only a part"):
-        ja.checkpoint(lambda x: x, x, memory_budget="fit:16GiB")
-    for wrong in (lambda: ja.checkpoint(lambda x: x, x, memory_budget=3.0), lambda: ja.memory_budget("x").__enter__()):
+        checkpoint(lambda x: x, x, memory_budget="fit:16GiB")
+    for wrong in (
+        lambda: checkpoint(lambda x: x, x, memory_budget=3.0),
+        lambda: ja.policies.memory_budget("x").__enter__(),
+    ):
         with pytest.raises(BudgetError):
             wrong()
 
@@ -292,13 +303,13 @@ def test_use_reentrant_refuses_what_it_refuses_in_pytorch():
     x = ja.ones(2, requires_grad=True)
     for backward in (lambda y: ja.autograd.grad(y, x), lambda y: y.backward(inputs=[x])):
         with pytest.raises(AutogradError, match=r"torch.utils.checkpoint is incompatible with .grad\(\)"):
-            backward(ja.checkpoint(ja.exp, x, use_reentrant=True).sum())
-    ja.checkpoint(ja.exp, x, use_reentrant=True).sum().backward()
+            backward(checkpoint(ja.exp, x, use_reentrant=True).sum())
+    checkpoint(ja.exp, x, use_reentrant=True).sum().backward()
     np.testing.assert_allclose(x.grad.numpy(), np.exp([1, 1]), rtol=1e-6)
-    frozen = ja.checkpoint(lambda x: x.detach() * 2, x, use_reentrant=True)
+    frozen = checkpoint(lambda x: x.detach() * 2, x, use_reentrant=True)
     with pytest.raises(AutogradError, match="none of output has requires_grad=True, this checkpoint"):
         (frozen + x).sum().backward()
-    assert not ja.checkpoint(lambda x: x.argmax(), x, use_reentrant=True).requires_grad
+    assert not checkpoint(lambda x: x.argmax(), x, use_reentrant=True).requires_grad
 
 
 def test_a_function_that_does_something_else_the_second_time():
@@ -309,7 +320,7 @@ def test_a_function_that_does_something_else_the_second_time():
         return x.sin().exp() if len(calls) == 1 else x.sin()
 
     x = ja.ones(2, requires_grad=True)
-    y = ja.checkpoint(block, x)
+    y = checkpoint(block, x)
     with pytest.raises(RecomputeMismatchError, match=r"operation 1 was ExpBackward0 .* and then nothing"):
         y.sum().backward()
     assert x.grad is None
@@ -321,8 +332,8 @@ def test_shapes_that_change_are_noticed_unless_told_not_to():
     block = lambda x: (x.sum() * ja.ones(next(sizes))).sum()
     x = ja.ones(3, requires_grad=True)
     with pytest.raises(RecomputeMismatchError):
-        ja.checkpoint(block, x).backward()
-    ja.checkpoint(lambda x: x.sin().sum(), x, determinism_check="none").backward()
+        checkpoint(block, x).backward()
+    checkpoint(lambda x: x.sin().sum(), x, determinism_check="none").backward()
 
 
 def test_an_exception_inside_leaves_things_as_they_are():
@@ -333,7 +344,7 @@ def test_an_exception_inside_leaves_things_as_they_are():
     offset = ja.default_generator.offset
     for _ in range(2):
         with pytest.raises(KeyError, match="mine"):
-            ja.checkpoint(block, ja.ones(2, requires_grad=True))
+            checkpoint(block, ja.ones(2, requires_grad=True))
     assert (state.region, state.streams, ja.default_generator.offset) == (None, None, offset)
     failing = iter([False, True])
 
@@ -344,8 +355,8 @@ def test_an_exception_inside_leaves_things_as_they_are():
         return y
 
     x = ja.ones(2, requires_grad=True)
-    with ja.set_checkpoint_early_stop(False):
-        y = ja.checkpoint(fails_later, x)
+    with set_checkpoint_early_stop(False):
+        y = checkpoint(fails_later, x)
     offset = ja.default_generator.offset
     with pytest.raises(KeyError, match="later"):
         y.sum().backward()
@@ -358,14 +369,14 @@ def test_a_backward_inside(stops_early):
         y = x.sin()
         (g,) = ja.autograd.grad((y.exp() * y).sum(), x)
         z = x.cos() * g
-        inner = ja.checkpoint(lambda v: v.exp().sin(), z)
+        inner = checkpoint(lambda v: v.exp().sin(), z)
         (h,) = ja.autograd.grad(inner.sum(), z, retain_graph=True)
         return (z * h.detach()).sin()
 
     x = ja.linspace(0.1, 1, 4).requires_grad_()
     (wanted,) = ja.autograd.grad(block(x).sum(), x)
-    with ja.set_checkpoint_early_stop(stops_early):
-        y = ja.checkpoint(block, x)
+    with set_checkpoint_early_stop(stops_early):
+        y = checkpoint(block, x)
     (got,) = ja.autograd.grad(y.sum(), x)
     np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-6)
 
@@ -381,9 +392,9 @@ def test_gradients_inside_that_free_what_was_made_last(stops_early):
     def derivative(fn):
         return lambda x: ja.autograd.grad(fn(x), x, create_graph=True)[0]
 
-    kept_little = lambda fn: lambda x: ja.checkpoint(fn, x)
+    kept_little = lambda fn: lambda x: checkpoint(fn, x)
     x = ja.tensor(0.3, requires_grad=True)
-    with ja.set_checkpoint_early_stop(stops_early):
+    with set_checkpoint_early_stop(stops_early):
         for wanted, *others in [
             (block, kept_little(block), kept_little(kept_little(block))),
             (derivative(block), derivative(kept_little(block)), kept_little(derivative(kept_little(block)))),
@@ -400,7 +411,7 @@ def test_values_read_outside_of_a_backward_are_not_kept():
         calls.append(1)
         return (x * x * x).exp()
 
-    y = ja.checkpoint(block, ja.ones(2, requires_grad=True))
+    y = checkpoint(block, ja.ones(2, requires_grad=True))
     for n in (2, 3):
         np.testing.assert_allclose(y.grad_fn._saved_result.tolist(), np.e, rtol=1e-6)
         assert len(calls) == n
@@ -416,10 +427,10 @@ def test_a_second_run_ends_when_all_is_there_that_the_backward_needs():
         return x.clone()
 
     x = ja.ones(3, requires_grad=True)
-    ja.checkpoint(lambda x: last(x.sin().cos()), x).sum().backward()
+    checkpoint(lambda x: last(x.sin().cos()), x).sum().backward()
     assert len(calls) == 1
-    with ja.set_checkpoint_early_stop(False):
-        y = ja.checkpoint(lambda x: last(x.sin().cos()), x)
+    with set_checkpoint_early_stop(False):
+        y = checkpoint(lambda x: last(x.sin().cos()), x)
     y.sum().backward()
     assert len(calls) == 3
 
@@ -427,19 +438,19 @@ def test_a_second_run_ends_when_all_is_there_that_the_backward_needs():
         calls.append("grows")
         return x.sin().exp() if calls.count("grows") == 1 else x.sin().exp().sin()
 
-    with ja.set_checkpoint_early_stop(False):
-        y = ja.checkpoint(grows, x)
+    with set_checkpoint_early_stop(False):
+        y = checkpoint(grows, x)
     with pytest.raises(RecomputeMismatchError, match="nothing at first, and then SinBackward0"):
         y.sum().backward()
     calls.clear()
-    ja.checkpoint(grows, x).sum().backward()  # what was saved at first is there all the same
+    checkpoint(grows, x).sum().backward()  # what was saved at first is there all the same
 
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("use_reentrant", [True, False])
 def test_as_in_torch(use_reentrant):
     import torch
-    from torch.utils.checkpoint import checkpoint
+    from torch.utils.checkpoint import checkpoint as torch_checkpoint
 
     def program(lib, around):
         w = lib.linspace(-1, 1, 16).reshape(4, 4).requires_grad_()
@@ -455,10 +466,10 @@ def test_as_in_torch(use_reentrant):
         h.sum().backward()
         return [v.tolist() for v in (h, x.grad, w.grad)]
 
-    torch_way = lambda fn, *args: checkpoint(fn, *args, use_reentrant=use_reentrant)
+    torch_way = lambda fn, *args: torch_checkpoint(fn, *args, use_reentrant=use_reentrant)
     wanted = program(torch, torch_way)
     for around in (
-        lambda fn, *args: ja.checkpoint(fn, *args, use_reentrant=use_reentrant),
+        lambda fn, *args: checkpoint(fn, *args, use_reentrant=use_reentrant),
         lambda fn, *args: fn(*args),
     ):
         for got, want in zip(program(ja, around), wanted, strict=True):
@@ -479,7 +490,7 @@ def names(parts):
 def test_a_region_of_a_tensor_program():
     world = World()
     block = lambda h: (h @ world.w).tanh() @ world.w
-    around = lambda **options: lambda x: ja.checkpoint(block, ja.checkpoint(block, x, **options), **options).sum()
+    around = lambda **options: lambda x: checkpoint(block, checkpoint(block, x, **options), **options).sum()
     assert names(cut(around(), world.x)) == ["dot_general"]
     assert names(cut(around(policy="save_matmuls"), world.x)) == ["dot_general"] * 3
     assert names(cut(around(), world.x, policy="save_all")) == ["dot_general"]
@@ -492,7 +503,7 @@ def test_a_budget_for_a_block_of_code():
     world = World()
 
     def fn(x, budget):
-        with ja.memory_budget(f"{budget}%"):
+        with ja.policies.memory_budget(f"{budget}%"):
             h = x
             for _ in range(4):
                 h = (h @ world.w).sin()
@@ -500,7 +511,7 @@ def test_a_budget_for_a_block_of_code():
 
     sizes = [cut(fn, world.x, budget).saved_bytes for budget in (0, 50, 100)]
     assert sizes[0] < sizes[1] < sizes[2]
-    with ja.memory_budget(0.5):  # eagerly it does nothing
+    with ja.policies.memory_budget(0.5):  # eagerly it does nothing
         (world.x * 2).sum().backward()
 
 
@@ -508,13 +519,13 @@ def test_marks_and_names_of_tensors():
     world = World()
 
     def fn(x):
-        y = ja.must_save((x @ world.w).tanh())
-        z = ja.must_recompute((y @ world.w).exp())
-        return ja.checkpoint_name(z.sin() * y, "last").cos().sum()
+        y = ja.policies.must_save((x @ world.w).tanh())
+        z = ja.policies.must_recompute((y @ world.w).exp())
+        return ja.policies.checkpoint_name(z.sin() * y, "last").cos().sum()
 
     wanted = outcome(lambda world, h: (h @ world.w).tanh().sin() * h, lambda fn, h: fn(h))
-    marked = lambda world, h: ja.checkpoint_name(
-        ja.must_recompute(ja.must_save((h @ world.w).tanh()) + 0).sin() * h, "n"
+    marked = lambda world, h: ja.policies.checkpoint_name(
+        ja.policies.must_recompute(ja.policies.must_save((h @ world.w).tanh()) + 0).sin() * h, "n"
     )
     check_same(outcome(marked, lambda fn, h: fn(h)), wanted)
     check_same(outcome(marked, lambda fn, h: fn(h), lambda fn, x: ja.compile(fn)(x)), wanted)
@@ -522,7 +533,7 @@ def test_marks_and_names_of_tensors():
     assert "exp" not in names(cut(fn, world.x, policy="save_all"))
     assert names(cut(fn, world.x, policy=ja.policies.save_only_these_names("last"))) == ["tanh", "mul"]
     x = ja.ones(2)
-    y = ja.must_save({"x": [x, 3]})["x"][0]
+    y = ja.policies.must_save({"x": [x, 3]})["x"][0]
     y.add_(1)
     assert (x.tolist(), y.tolist()) == ([1.0, 1.0], [2.0, 2.0])  # on a storage of its own, as in a trace
 
@@ -530,7 +541,7 @@ def test_marks_and_names_of_tensors():
 @pytest.mark.slow
 def test_policies_everywhere():
     world = World()
-    fn = lambda x: (ja.checkpoint_name((x @ world.w).tanh(), "a") @ world.w).sin().sum()
+    fn = lambda x: (ja.policies.checkpoint_name((x @ world.w).tanh(), "a") @ world.w).sin().sum()
     wanted = jax.grad(lambda x, w: jnp.sin(jnp.tanh(x @ w) @ w).sum())(world.x.jax(), world.w.jax())
     for policy in (
         ja.policies.save_only_these_names("a"),
@@ -553,9 +564,9 @@ def test_regions_under_functionalize():
     w = jnp.linspace(-1.0, 1.0, 16).reshape(4, 4)
 
     def fn(x, w):
-        return ja.checkpoint(lambda x: ((x @ w).tanh() @ w).sin(), x).sum()
+        return checkpoint(lambda x: ((x @ w).tanh() @ w).sin(), x).sum()
 
-    pure = ja.functionalize(fn)
+    pure = ja.func.functionalize(fn)
     parts = partition(build_joint(jax.make_jaxpr(pure)(w, w), (0, 1), (0,)))
     assert parts.saved == ()
     assert (
@@ -573,7 +584,7 @@ def test_regions_under_functionalize():
 def test_a_region_of_an_array_program():
     x, w = jnp.ones((3, 4)), jnp.linspace(-1.0, 1.0, 16).reshape(4, 4)
     block = lambda x, w, name="sin": getattr(jnp, name)(jnp.tanh(x @ w) @ w)
-    fn = lambda x, w: ja.checkpoint(block, ja.checkpoint(block, x, w), w, "cos", policy="save_matmuls").sum()
+    fn = lambda x, w: checkpoint(block, checkpoint(block, x, w), w, "cos", policy="save_matmuls").sum()
     plain = lambda x, w: block(block(x, w), w, "cos").sum()
     for transform in (jax.value_and_grad, lambda f: jax.hessian(f, 1)):
         for a, b in zip(*(jax.tree.leaves(jax.jit(transform(f))(x, w)) for f in (fn, plain)), strict=True):
@@ -582,9 +593,7 @@ def test_a_region_of_an_array_program():
     assert names(partition(joint)) == ["sin", "dot_general", "dot_general"]
     traced = ja.trace(fn, x, w).joint((0, 1)).partition()
     assert names(traced) == ["sin", "dot_general", "dot_general"]
-    (saved,) = partition(
-        build_joint(jax.make_jaxpr(ja.checkpoint(plain, memory_budget="48B"))(x, w), (0, 1), (0,))
-    ).saved
+    (saved,) = partition(build_joint(jax.make_jaxpr(checkpoint(plain, memory_budget="48B"))(x, w), (0, 1), (0,))).saved
     assert saved.bytes == 48
 
 
@@ -596,14 +605,14 @@ def test_a_sequence_in_segments():
         y = layer(y)
     y.sum().backward()
     for segments in (1, 2, 3, 5):
-        for run in (ja.checkpoint_sequential, ja.compile(ja.checkpoint_sequential)):
+        for run in (checkpoint_sequential, ja.compile(checkpoint_sequential)):
             x = ja.ones(3, requires_grad=True)
             z = run(layers, segments, x, use_reentrant=False)
             z.sum().backward()
             assert ja.allclose(z, y) and ja.allclose(x.grad, right.grad)
     for segments in (0, 6):
         with pytest.raises(OptionError, match="1 to the number of functions"):
-            ja.checkpoint_sequential(layers, segments, right)
+            checkpoint_sequential(layers, segments, right)
 
 
 def test_a_custom_function_reads_once_what_is_computed_again_for_it():
@@ -629,7 +638,7 @@ def test_a_custom_function_reads_once_what_is_computed_again_for_it():
             return gradient
 
     x = ja.full((2,), 2.0).requires_grad_()
-    y = ja.checkpoint(lambda x: Cube.apply(x * 1), x)
+    y = checkpoint(lambda x: Cube.apply(x * 1), x)
     for retains in (True, False):  # each backward computes it again
         y.sum().backward(retain_graph=retains)
     assert x.grad.tolist() == [24, 24]
@@ -641,8 +650,8 @@ def test_a_custom_function_reads_once_what_is_computed_again_for_it():
 def test_switches_and_classes_of_pytorch():
     x = ja.ones(3, requires_grad=True)
     for enable in (True, False):
-        with ja.set_checkpoint_early_stop(enable):
-            (g,) = ja.autograd.grad(ja.checkpoint(lambda x: (x.sin() * x).sum(), x, use_reentrant=False), x)
+        with set_checkpoint_early_stop(enable):
+            (g,) = ja.autograd.grad(checkpoint(lambda x: (x.sin() * x).sum(), x, use_reentrant=False), x)
         np.testing.assert_allclose(g.numpy(), np.cos(1) + np.sin(1), rtol=1e-6)
 
     class Doubled(ja.autograd.function.InplaceFunction):

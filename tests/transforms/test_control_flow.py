@@ -792,7 +792,7 @@ def test_a_compiled_function_in_an_eager_loop_draws_as_if_it_were_part_of_it():
 
 def test_seeding_in_an_iteration_ends_with_it():
     def iteration(x):
-        with ja.fork_rng():
+        with ja.random.fork_rng():
             ja.manual_seed(0)
             a = ja.rand(2)
         return a, ja.rand(2)
@@ -832,7 +832,7 @@ def plain(x, w):
 
 @pytest.mark.slow
 def test_functionalized_under_jax_transformations():
-    pure = ja.functionalize(program)
+    pure = ja.func.functionalize(program)
     x, w = jnp.array([0.5, 1.5]), jnp.array([1.0, 2.0])
     for transform in (lambda f: f, jax.jit, lambda f: jax.jit(jax.grad(f, (0, 1))), lambda f: jax.grad(jax.jit(f))):
         for ours, theirs in zip(
@@ -850,13 +850,13 @@ def test_functionalized_under_jax_transformations():
 def test_compiled_within_jit():
     compiled = ja.compile(program)
     x, w = jnp.array([0.5, 1.5]), jnp.array([1.0, 2.0])
-    jitted = jax.jit(lambda x, w: compiled(ja.from_jax(x), ja.from_jax(w)).jax())
+    jitted = jax.jit(lambda x, w: compiled(ja.interop.from_jax(x), ja.interop.from_jax(w)).jax())
     np.testing.assert_allclose(jitted(x, w), plain(x, w), rtol=1e-5)
 
 
 def test_a_pure_function_writes_only_to_what_it_is_passed():
     buffer = ja.zeros(2)
-    pure = ja.functionalize(lambda x: ja.cond(x.sum() > 0, lambda: buffer.add_(x), lambda: x))
+    pure = ja.func.functionalize(lambda x: ja.cond(x.sum() > 0, lambda: buffer.add_(x), lambda: x))
     with pytest.raises(errors.TraceError, match="changed 1 tensor"):
         pure(jnp.ones(2))
     assert buffer.tolist() == [0, 0]

@@ -240,7 +240,10 @@ def test_nnx_by_state_and_by_name():
     _, params, rest = nnx.split(model, nnx.Param, ...)
     doubled = jax.tree.map(lambda value: value * 2, params)
     expected = nnx.merge(nnx.graphdef(model), doubled, rest)(x.jax())
-    names = {"layer.kernel": ja.from_jax(doubled["layer"]["kernel"][...]), "layer.bias": doubled["layer"]["bias"][...]}
+    names = {
+        "layer.kernel": ja.interop.from_jax(doubled["layer"]["kernel"][...]),
+        "layer.bias": doubled["layer"]["bias"][...],
+    }
     names |= {"norm.scale": doubled["norm"]["scale"][...], "norm": {"bias": doubled["norm"]["bias"][...]}}
     for given in (doubled, (doubled, rest), names):
         np.testing.assert_allclose(ja.func.functional_call(model, given, x).numpy(), expected, rtol=1e-5)
@@ -257,7 +260,7 @@ def test_nnx_gradients_are_those_of_flax():
     for slopes in (ja.func.grad(loss), ja.func.jacrev(loss), ja.compile(ja.func.grad(loss))):
         for ours, theirs in zip(jax.tree.leaves(slopes(params)), expected, strict=True):
             np.testing.assert_allclose(ours.numpy(), theirs, rtol=1e-4)
-    kernel = ja.from_jax(params["layer"]["kernel"][...]).requires_grad_()
+    kernel = ja.interop.from_jax(params["layer"]["kernel"][...]).requires_grad_()
     loss({"layer.kernel": kernel}).backward()
     np.testing.assert_allclose(kernel.grad.numpy(), expected[1], rtol=1e-4)
 

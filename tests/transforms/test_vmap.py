@@ -288,7 +288,7 @@ def test_compiled_maps_in_maps_draw_as_eagerly():
             lambda t: ja.cond(t.sum() < 1, lambda u: u + ja.rand(5), lambda u: u, (t,)),
             lambda t: ja.poisson(t + 3),
             lambda t: ja.multinomial(t + 1, 4),
-            lambda t: ja.checkpoint(lambda u: ja.nn.functional.dropout(u + 1), t),
+            lambda t: ja.utils.checkpoint.checkpoint(lambda u: ja.nn.functional.dropout(u + 1), t),
         ],
         2,
     ),

@@ -187,7 +187,7 @@ def test_segments_prove_sound():
 
 
 def test_what_the_user_vouches_for_is_no_fact():
-    cfg = ja.assume_constant(Box(k=3))
+    cfg = ja.compiler.assume_constant(Box(k=3))
     o = Box(cfg=cfg)
     fn = ja.compile(lambda x: x * o.cfg.k)
     fn(ja.ones(1))

@@ -141,8 +141,8 @@ class FunctionSaved:
         if self._read_in is not None and self._read_in() is running:
             raise AutogradError(
                 "Unpack is being triggered for a tensor that was already unpacked once: in a function that "
-                "`ja.checkpoint` runs, `ctx.saved_tensors` is computed again for the backward and not kept. Read it "
-                "once: `x, y = ctx.saved_tensors`."
+                "`ja.utils.checkpoint.checkpoint` runs, `ctx.saved_tensors` is computed again for the backward and not "
+                "kept. Read it once: `x, y = ctx.saved_tensors`."
             )
         shown = self.tensors()
         self.held, self._read_in = stand_in, weakref.ref(running)

@@ -127,8 +127,8 @@ def _check_own(roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None,
             raise AutogradError(
                 f"A backward inside a traced function reached {node.name()}, which was recorded before the function "
                 "was called: what it saved is another value at each call, and no input of the graph. Run the forward "
-                "inside of the function as well; or the backward outside of it, where `with ja.compiled_autograd():` "
-                "compiles it."
+                "inside of the function as well; or the backward outside of it, where "
+                "`with ja.compiler.compiled_autograd():` compiles it."
             )
 
 

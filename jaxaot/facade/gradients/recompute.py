@@ -383,8 +383,8 @@ class Region(_Run):
         if self._is_reentrant and running is not None and running.entered is not None:
             raise AutogradError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
-                "parameter to .backward(), and so is `ja.checkpoint`. Leave `use_reentrant` out, or call `.backward()` "
-                "without `inputs`."
+                "parameter to .backward(), and so is `ja.utils.checkpoint.checkpoint`. Leave `use_reentrant` out, or "
+                "call `.backward()` without `inputs`."
             )
         if self._held is None or index >= len(self._held) or self._held[index] is _TAKEN:
             self._held = self._run_again()
@@ -441,10 +441,10 @@ class Region(_Run):
         else:
             what = "A different number of tensors was saved during the original forward and recomputation."
         raise RecomputeMismatchError(
-            f"{what} A function that is run by `ja.checkpoint` did something else when the backward ran it again: "
-            f"operation {place} was {shown(first)} at first, and then {shown(second)} ({n} operations, and then "
-            f"{n_again}). It has to do the same for the same arguments: do not let it depend on time, on a counter, or "
-            "on Python objects that change between forward and backward; pass such values as arguments."
+            f"{what} A function that is run by `ja.utils.checkpoint.checkpoint` did something else when the backward "
+            f"ran it again: operation {place} was {shown(first)} at first, and then {shown(second)} ({n} operations, "
+            f"and then {n_again}). It has to do the same for the same arguments: do not let it depend on time, on a "
+            "counter, or on Python objects that change between forward and backward; pass such values as arguments."
             f"{self._listed(names) if self._lists else ''}"
         )
 
@@ -523,6 +523,6 @@ class _UnneededNode(Node):
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         raise AutogradError(
             "none of output has requires_grad=True, this checkpoint() is not necessary: nothing in the function that "
-            "`ja.checkpoint(use_reentrant=True)` was given is recorded. Call the function itself, or leave "
-            "`use_reentrant` out."
+            "`ja.utils.checkpoint.checkpoint(use_reentrant=True)` was given is recorded. Call the function itself, or "
+            "leave `use_reentrant` out."
         )

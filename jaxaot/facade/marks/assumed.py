@@ -35,8 +35,8 @@ def assume_constant(obj: T) -> T:
 
     if isinstance(obj, (Tensor, bool, int, float, complex, str, bytes, type(None))):
         raise TensorTypeError(
-            f"`ja.assume_constant` takes a container, an object, a function or a class, and was given {obj!r}. To make "
-            "a number part of the program for good, write it into the function."
+            f"`ja.compiler.assume_constant` takes a container, an object, a function or a class, and was given "
+            f"{obj!r}. To make a number part of the program for good, write it into the function."
         )
     key = id(obj)
     try:

@@ -22,8 +22,8 @@ from jaxaot.ops.table import lookup
 def must_save(x: object) -> Any:
     """Returns `x`; what a backward needs of it is saved, whatever policy and budget say.
 
-    It overrules `jax.checkpoint` and `ja.checkpoint` around it too. Gradients pass through, and without a backward
-    nothing happens.
+    It overrules `jax.checkpoint` and `ja.utils.checkpoint.checkpoint` around it too. Gradients pass through, and
+    without a backward nothing happens.
 
     Args:
       x: A tensor or array, or a pytree of them. Tensors come back on a storage of their own.
@@ -54,7 +54,7 @@ def checkpoint_name(x: object, name: str) -> Any:
       ArgumentError: If the name is no string.
     """
     if not isinstance(name, str):
-        raise ArgumentError(f"A name is a string, and {name!r} is none: `ja.checkpoint_name(x, 'hidden')`.")
+        raise ArgumentError(f"A name is a string, and {name!r} is none: `ja.policies.checkpoint_name(x, 'hidden')`.")
     return _marked(x, "named", name, lambda leaf: ad_checkpoint.checkpoint_name(leaf, name))
 
 

@@ -69,16 +69,16 @@ def mark_static(x: Any, dim: int | Sequence[int] | None = None) -> None:
 def _dims(x: Any, dim: int | Sequence[int], name: str) -> list[int]:
     shape = getattr(x, "shape", None)
     if shape is None:
-        raise TensorTypeError(f"`ja.{name}` takes a tensor or array, and was given {x!r}. Numbers have no dims.")
+        raise TensorTypeError(f"`ja.sizes.{name}` takes a tensor or array, and was given {x!r}. Numbers have no dims.")
     given = (dim,) if isinstance(dim, int) else tuple(dim)
     rank = len(shape)
     for i in given:
         if not -rank <= i < rank:
             raise DimError(
-                f"`ja.{name}` was given dim {i} of a tensor of shape {tuple(shape)}. Write a number from {-rank} to "
-                f"{rank - 1}."
+                f"`ja.sizes.{name}` was given dim {i} of a tensor of shape {tuple(shape)}. Write a number from "
+                f"{-rank} to {rank - 1}."
                 if rank
-                else f"`ja.{name}` was given dim {i} of a tensor without dims."
+                else f"`ja.sizes.{name}` was given dim {i} of a tensor without dims."
             )
     return [i % rank for i in given]
 
@@ -99,7 +99,9 @@ def check(cond: bool, message: str | Callable[[], str] | None = None) -> None:
     if cond or are_sizes_imagined():
         return
     said = message() if callable(message) else message
-    raise CheckError("Expected the condition of `ja.check` to be true, and it is false." if said is None else said)
+    raise CheckError(
+        "Expected the condition of `ja.sizes.check` to be true, and it is false." if said is None else said
+    )
 
 
 def may_be_values(value: Any) -> bool:

@@ -152,13 +152,15 @@ def resize_(
         if state.trace.is_functionalized and layout.numel > self._layout.numel and self._is_view():
             raise AutogradError(
                 "Attempted to resize a view tensor to a larger size. This is not allowed in the functionalization "
-                f"pass: `ja.functionalize` met a view of shape {list(self.shape)}, to become {list(wanted)}. Resize "
-                "the tensor that it is a view of, or a clone."
+                f"pass: `ja.func.functionalize` met a view of shape {list(self.shape)}, to become {list(wanted)}. "
+                "Resize the tensor that it is a view of, or a clone."
             )
         state.trace.adopt(self._storage)
     if needed > self._storage.nbytes():
         _grow(self, needed)
-    if self.requires_grad and state.grad_enabled:  # in `ja.functionalize`: gradients go on through the memory it shows
+    if (
+        self.requires_grad and state.grad_enabled
+    ):  # in `ja.func.functionalize`: gradients go on through the memory it shows
         return become(self, views.as_strided(self, layout.size, layout.stride, self._offset))
     count_write(self)
     _change(self, {"_layout": layout, **_beginning(self, layout, self._offset)})

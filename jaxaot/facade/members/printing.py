@@ -171,7 +171,7 @@ def _values(tensor: Tensor) -> np.ndarray | str:
     try:
         return np.asarray(tensor.detach()._read())
     except DiscardedParameterError:
-        return "<no values: `ja.freeze` let them go>"
+        return "<no values: `ja.compiler.freeze` let them go>"
     except JaxaotError:
         return "<no values: its storage holds fewer bytes than it shows>"
 

@@ -15,9 +15,9 @@ class Discarded:
     def __init__(self, name: str, owner: str):
         """Makes one for a parameter: what it is called, and whose it is."""
         object.__setattr__(self, "_message", (
-            f"The parameter `{name}` of {owner} has no value any more: `ja.freeze(…, discard=True)` let it go. The "
-            "frozen function has what it needs of it. Write the parameter anew, for instance by `load_state_dict`, or "
-            "freeze without `discard`."
+            f"The parameter `{name}` of {owner} has no value any more: `ja.compiler.freeze(…, discard=True)` let it "
+            "go. The frozen function has what it needs of it. Write the parameter anew, for instance by "
+            "`load_state_dict`, or freeze without `discard`."
         ))  # fmt: skip
 
     def refuse(self) -> Any:

@@ -62,5 +62,5 @@ def refuse_in_jax(x: Any) -> None:
         "`jax.grad` or one of `jax.numpy`. These are functions of arrays, which nobody writes. Pass its values, "
         "`x.jax()`. Or stay with tensors: `ja.compile(f)` in place of `jax.jit(f)`, `ja.func.grad(f)` in place of "
         "`jax.grad(f)`, `ja.sin(x)` in place of `jnp.sin(x)`. Or make `f` a function of arrays: "
-        "`jax.jit(ja.functionalize(f))(x.jax())`."
+        "`jax.jit(ja.func.functionalize(f))(x.jax())`."
     )

@@ -112,7 +112,7 @@ NO_GRADIENTS = (
 class Tensor(Bound):
     """A mutable tensor with PyTorch's semantics on an immutable jax array.
 
-    Make one with `ja.tensor`, `ja.from_jax` or a factory such as `ja.zeros`.
+    Make one with `ja.tensor`, `ja.interop.from_jax` or a factory such as `ja.zeros`.
     """
 
     __slots__ = (

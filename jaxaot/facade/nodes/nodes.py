@@ -460,7 +460,7 @@ class GraphInput(Node):
         if self.is_argument:
             return ()
         raise AutogradError(
-            "A backward inside a traced function (of `ja.functionalize`, or the body of a `ja.scan` or "
+            "A backward inside a traced function (of `ja.func.functionalize`, or the body of a `ja.scan` or "
             "`ja.while_loop`) reached a tensor that came from outside, and its gradient belongs to what surrounds the "
             "function. Begin a tape inside, `x = x.detach().requires_grad_()`, or ask for the gradient itself: "
             "`ja.autograd.grad(loss, x)`."

@@ -1,10 +1,6 @@
 """What is done to the parameters of modules (`torch.nn.utils`)."""
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
-
 from jaxaot._util import show_only_public as _show_only_public
-from jaxaot.errors.absent import missing_name as _missing_name
 from jaxaot.nn.utils import parametrizations as parametrizations
 from jaxaot.nn.utils import parametrize as parametrize
 from jaxaot.nn.utils.gradients import clip_grad_norm_ as clip_grad_norm_
@@ -15,8 +11,3 @@ from jaxaot.nn.utils.vectors import parameters_to_vector as parameters_to_vector
 from jaxaot.nn.utils.vectors import vector_to_parameters as vector_to_parameters
 
 _show_only_public(globals(), ("parametrizations", "parametrize"))
-
-if not _TYPE_CHECKING:  # else any name would do for a type checker
-
-    def __getattr__(name: str) -> _Any:
-        raise _missing_name("jaxaot.nn.utils", name, globals()["__all__"])

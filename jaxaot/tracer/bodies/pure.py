@@ -321,7 +321,7 @@ def run_pure(
       transforms: Whether `ja.func` transforms it, so that only arguments that something differentiates require grad.
       maps: Whether `ja.func.vmap` maps it.
       differentiates: Whether gradients of it are taken, so that `no_grad` around the call does not count.
-      is_functionalized: Whether `ja.functionalize` made it pure.
+      is_functionalized: Whether `ja.func.functionalize` made it pure.
       randomness: What random operations do, of `RANDOMNESS`; by default draw as they would outside.
       index: With `"different"`, the index that is computed.
       n_indices: How many there are.

@@ -62,7 +62,7 @@ def test_types_on_an_abstract_mesh(kind, n):
         return jnp.mean(x * x)
 
     layer = 4 * 4 * WIDTH**2
-    plan = ja.plan(loss, params, typed(64 * n, WIDTH), target=kind)
+    plan = ja.estimate.plan(loss, params, typed(64 * n, WIDTH), target=kind)
     check(plan, n, layer, N_LAYERS * layer, N_LAYERS * 64 * 4 * 4 * WIDTH)
 
 
@@ -77,7 +77,7 @@ def test_a_gpt(kind):
         fully_shard(block, mesh)
     fully_shard(model, mesh)
     ids = distribute_tensor(ja.tensor(batches(1)[0]), mesh, [Shard(0)])
-    check(ja.plan(lambda ids: loss_of(model, ids), ids, target=kind), 4, layer, total, 2**20 * 6)
+    check(ja.estimate.plan(lambda ids: loss_of(model, ids), ids, target=kind), 4, layer, total, 2**20 * 6)
 
 
 @pytest.mark.compile_only
@@ -87,4 +87,4 @@ def test_as_many_as_there_are(kind):
     rows = NamedSharding(AbstractMesh((3,), ("d",), axis_types=(AxisType.Auto,)), PartitionSpec("d"))
     x = jax.ShapeDtypeStruct((3, 4), jnp.float32, sharding=rows)
     with pytest.raises(ArgumentError, match="in groups of 4, 8, 16, and the mesh of the arguments has 3"):
-        ja.plan(lambda x: x.sum(), x, target=kind)
+        ja.estimate.plan(lambda x: x.sum(), x, target=kind)

@@ -59,7 +59,9 @@ def test_all_that_is_in_use():
     (program,) = most.programs
     peak = peak_bytes(program)
     found = per_device(most, model, x)
-    assert peak < ja.profile(lambda x: loss(model, x), x, policy="save_all").peak_bytes / 2  # that is of all devices
+    assert (
+        peak < ja.estimate.profile(lambda x: loss(model, x), x, policy="save_all").peak_bytes / 2
+    )  # that is of all devices
     assert peak >= found["forward"].argument_bytes + found["forward"].output_bytes
     limit = int(0.85 * peak)
     less = ja.compile(loss, policy="save_all", memory_budget=f"fit:{limit}B")
@@ -84,7 +86,7 @@ def test_exports_profiles_and_trade_offs():
 
     exported = ja.aot.aot_export_joint_simple(lambda w, x: (ja.tanh(x @ w).sum(),), (w, x), trace_joint=False)
     assert float(exported(w, x)[0]) == pytest.approx(float(formula(w, x)), rel=1e-5)
-    tensors = [ja.from_jax(w).requires_grad_(), ja.from_jax(x)]
+    tensors = [ja.interop.from_jax(w).requires_grad_(), ja.interop.from_jax(x)]
     joint = ja.aot.aot_export_joint_simple(lambda w, x: (ja.tanh(x @ w).sum(),), tensors, trace_joint=True)
     _, (gradient, *_) = joint((w, x), (jnp.ones(()),))
     np.testing.assert_allclose(gradient, jax.grad(formula)(w, x), rtol=1e-5)
@@ -95,7 +97,7 @@ def test_exports_profiles_and_trade_offs():
     outputs = graph(*values, batch.jax())
     assert len(signature.parameters) == len(values)
     np.testing.assert_allclose(outputs[0], model(batch).detach().numpy(), rtol=1e-4, atol=1e-5)
-    for found in (ja.profile(formula, w, x), ja.pareto(formula, w, x), ja.explain(formula, w, x)):
+    for found in (ja.estimate.profile(formula, w, x), ja.estimate.pareto(formula, w, x), ja.explain(formula, w, x)):
         assert str(found)
     report = ja.explain(lambda w, x: (x @ w).tanh().sum(), *tensors)
     assert any("all-gather" in line for line in report.collectives)
@@ -120,13 +122,15 @@ def test_what_one_device_saves():
     (line,) = ja.explain(ja.jit(ja.grad(formula)), params, x).collectives
     assert line.startswith("program: ") and "all-gather" in line and "held by a device" in line
     assert not ja.explain(ja.jit(ja.grad(formula)), *jax.tree.map(np.asarray, (params, x))).collectives
-    profile = ja.profile(formula, params, x)
-    alone = ja.profile(formula, *jax.tree.map(np.asarray, (params, x)))
+    profile = ja.estimate.profile(formula, params, x)
+    alone = ja.estimate.profile(formula, *jax.tree.map(np.asarray, (params, x)))
     assert profile.device_saved_bytes == alone.saved_bytes / 4 == 3 * part
     assert alone.device_peak_bytes == alone.peak_bytes == profile.peak_bytes > 2 * profile.device_peak_bytes
     assert profile.fits(profile.device_peak_bytes) and not profile.fits(profile.device_peak_bytes - 1)
     assert "of this on one device" in str(profile) and "device" not in str(alone).split("\n")[3]
-    curve, of_one = (ja.pareto(formula, *args) for args in ((params, x), jax.tree.map(np.asarray, (params, x))))
+    curve, of_one = (
+        ja.estimate.pareto(formula, *args) for args in ((params, x), jax.tree.map(np.asarray, (params, x)))
+    )
     assert [4 * p.saved_bytes for p in curve.points] == [p.saved_bytes for p in of_one.points] and "each" in str(curve)
     assert all(p.peak_bytes < q.peak_bytes / 2 for p, q in zip(curve.points, of_one.points, strict=True))
     budget = ja.trace(formula, params, x).joint().partition(memory_budget=f"{2 * part}B")

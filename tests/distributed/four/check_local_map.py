@@ -14,7 +14,7 @@ F = ja.nn.functional
 
 
 def values(*shape, seed=0):
-    return ja.from_jax(jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32)))
+    return ja.interop.from_jax(jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32)))
 
 
 def rows(seed=0):
@@ -42,7 +42,7 @@ def until(x):
 
 
 def region(x):
-    return ja.checkpoint(dropped, x)
+    return ja.utils.checkpoint.checkpoint(dropped, x)
 
 
 def from_generator(x):

@@ -15,7 +15,7 @@ OTHERS = ["Adadelta", "Adagrad", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop"]
 
 
 def values(*shape, seed=0):
-    return ja.from_jax(jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32)))
+    return ja.interop.from_jax(jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32)))
 
 
 def trained(name, parameter, is_compiled):

@@ -32,7 +32,7 @@ def batch(seed=1):
 
 
 def tensors():
-    return {name: ja.from_jax(x).requires_grad_() for name, x in arrays().items()}
+    return {name: ja.interop.from_jax(x).requires_grad_() for name, x in arrays().items()}
 
 
 def loss_of(p, x):
@@ -59,13 +59,13 @@ def check(p, gradients):
 
 @pytest.mark.parametrize("how", ["eager", "compiled", pytest.param("backward compiled", marks=pytest.mark.slow)])
 def test_a_gradient(how):
-    p, x = tensors(), ja.from_jax(batch())
+    p, x = tensors(), ja.interop.from_jax(batch())
     fn = ja.compile(loss_of) if how == "compiled" else loss_of
     for _ in range(2):
         for t in p.values():
             t.grad = None
         if how == "backward compiled":
-            with ja.compiled_autograd():
+            with ja.compiler.compiled_autograd():
                 fn(p, x).backward()
         else:
             fn(p, x).backward()
@@ -77,7 +77,7 @@ def test_a_gradient(how):
 
 
 def test_a_gradient_is_cut_inside_of_the_backward():
-    p, x = tensors(), ja.from_jax(batch())
+    p, x = tensors(), ja.interop.from_jax(batch())
     compiled = ja.compile(loss_of)
     node = compiled(p, x).grad_fn
     gradients = node.run(*node.residuals, jnp.ones(()))
@@ -98,7 +98,7 @@ def test_arrays_under_jit_and_remat():
 @pytest.mark.few(1)
 @pytest.mark.parametrize("how", [pytest.param("eager", marks=pytest.mark.slow), "compiled"])
 def test_gradients_of_functions(how):
-    p, x = tensors(), ja.from_jax(batch())
+    p, x = tensors(), ja.interop.from_jax(batch())
 
     def loss(p, x):  # gradients leave a redistribution as XLA likes
         moved = {name: t.redistribute(MESH, [Replicate()]) for name, t in p.items()}
@@ -125,7 +125,7 @@ def test_gradients_of_functions(how):
     [("SGD", "eager"), ("Adam", "compiled"), pytest.param("AdamW", "eager", marks=pytest.mark.slow)],
 )
 def test_states_of_optimizers(kind, how):
-    p, x = tensors(), ja.from_jax(batch())
+    p, x = tensors(), ja.interop.from_jax(batch())
     options = {"momentum": 0.9} if kind == "SGD" else {}
     optimizer = getattr(ja.optim, kind)(list(p.values()), lr=1e-2, **options)
 
@@ -160,8 +160,8 @@ def test_a_write(how):
 
     run = ja.compile(write) if how == "compiled" else write
     for spec in (SHARDED, WHOLE, spread(None, "d")):
-        x = ja.from_jax(jax.device_put(jnp.arange(32.0).reshape(8, 4), spec))
-        assert float(run(x, ja.from_jax(whole))) == 28
+        x = ja.interop.from_jax(jax.device_put(jnp.arange(32.0).reshape(8, 4), spec))
+        assert float(run(x, ja.interop.from_jax(whole))) == 28
         assert x.jax().sharding.is_equivalent_to(spec, 2)
         with ja.no_grad():
             x.set_(x)
@@ -171,7 +171,7 @@ def test_a_write(how):
 
 @pytest.mark.parametrize("name", ["zeros_like", "randn_like"])
 def test_tensors_like_another(name):
-    x = ja.from_jax(jax.device_put(jnp.ones((8, 4)), SHARDED))
+    x = ja.interop.from_jax(jax.device_put(jnp.ones((8, 4)), SHARDED))
     assert is_placed_as(getattr(ja, name)(x), x)
     assert is_placed_as(ja.compile(getattr(ja, name))(x), x)
 
@@ -196,15 +196,17 @@ def test_optax_under_jit():
 def test_one_program_serves_all_placements():
     compiled = ja.compile(loss_of)
     for spec in (SHARDED, WHOLE, spread(None, "d")):
-        p = {name: ja.from_jax(jax.device_put(x, spec if x.ndim > 1 else WHOLE)) for name, x in arrays().items()}
+        p = {
+            name: ja.interop.from_jax(jax.device_put(x, spec if x.ndim > 1 else WHOLE)) for name, x in arrays().items()
+        }
         for t in p.values():
             t.requires_grad_()
-        compiled(p, ja.from_jax(batch())).backward()
+        compiled(p, ja.interop.from_jax(batch())).backward()
         check(p, {name: t.grad for name, t in p.items()})
     assert len(compiled.programs) == 1
 
 
 def test_tensors_of_one_device_stay_there():
-    p = {name: ja.from_jax(jnp.asarray(np.asarray(x))).requires_grad_() for name, x in arrays().items()}
-    ja.compile(loss_of)(p, ja.from_jax(jnp.asarray(np.asarray(batch())))).backward()
+    p = {name: ja.interop.from_jax(jnp.asarray(np.asarray(x))).requires_grad_() for name, x in arrays().items()}
+    ja.compile(loss_of)(p, ja.interop.from_jax(jnp.asarray(np.asarray(batch())))).backward()
     assert all(len(t.grad.jax().devices()) == 1 for t in p.values())

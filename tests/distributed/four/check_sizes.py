@@ -88,7 +88,7 @@ def test_tensors_on_several_devices_train_in_a_bucket():
         found = []
         for how in (sized, exact):
             w = ja.tensor(np.eye(2, dtype=np.float32), requires_grad=True)
-            x = ja.from_jax(jax.device_put(rows(n), over(AxisType.Auto, "d"))).requires_grad_()
+            x = ja.interop.from_jax(jax.device_put(rows(n), over(AxisType.Auto, "d"))).requires_grad_()
             found.append([t.jax() for t in (*how(w, x), w.grad, x.grad)])
         for a, b in zip(*found, strict=True):
             np.testing.assert_allclose(a, b, 1e-5, 1e-5)
@@ -100,6 +100,6 @@ def test_tensors_of_a_mesh_that_is_part_of_types_have_programs_of_their_own():
     sized = ja.compile(lambda x: x / x.sum(0), dynamic={"x": 0})
     for n in (12, 16):
         x = jax.device_put(rows(n), over(AxisType.Explicit, "d"))
-        np.testing.assert_allclose(sized(ja.from_jax(x)).jax(), x / x.sum(0), 1e-5)
+        np.testing.assert_allclose(sized(ja.interop.from_jax(x)).jax(), x / x.sum(0), 1e-5)
     assert sized.n_programs == 2
     assert "axes are part of its type" in "\n".join(sized.explain().programs)

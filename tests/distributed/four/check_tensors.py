@@ -27,7 +27,7 @@ WHOLE = [Replicate()]
 
 
 def values(*shape, seed=0):
-    return ja.from_jax(jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32)))
+    return ja.interop.from_jax(jax.device_put(np.random.default_rng(seed).normal(size=shape).astype(np.float32)))
 
 
 def said(error, fn, *args, **kwargs):
@@ -166,7 +166,7 @@ def test_local_map_with_collectives_and_several_results():
     )
     def parts(x, scale):
         x = x * scale
-        return x, ja.from_jax(jax.lax.psum(x.sum(0).jax(), "d"))
+        return x, ja.interop.from_jax(jax.lax.psum(x.sum(0).jax(), "d"))
 
     doubled, total = parts(x, 2)
     assert doubled.placements == (Shard(0),) and total.placements == (Replicate(),)

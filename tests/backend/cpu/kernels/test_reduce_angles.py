@@ -101,7 +101,7 @@ def test_gradients_loops_and_calls():
 
 
 def test_eager_tensors():
-    x = ja.from_jax(X)
+    x = ja.interop.from_jax(X)
     for name in NAMES:
         np.testing.assert_allclose(getattr(x, name)().numpy(), getattr(np, name)(np.asarray(X)), rtol=1e-5, atol=1e-6)
 

@@ -144,7 +144,7 @@ def test_nan_and_infinities_stay_where_they_were(poison):
 def test_losses_are_lowered_without_scatters():
     executable = Executable(inline(jax.make_jaxpr(cross_entropy("fill"))(X, Y)))
     assert not [e for e in executable.tuned.jaxpr.jaxpr.eqns if e.primitive.name.startswith("scatter")]
-    x, y = ja.from_jax(X[0]).requires_grad_(), ja.from_jax(Y[0] % 7)
+    x, y = ja.interop.from_jax(X[0]).requires_grad_(), ja.interop.from_jax(Y[0] % 7)
     loss = ja.compile(lambda x, y: ja.nn.functional.cross_entropy(x, y))
     loss(x, y).backward()
     np.testing.assert_allclose(x.grad.jax(), cross_entropy("fill")(X[0], Y[0] % 7) / 3, rtol=1e-5, atol=1e-6)

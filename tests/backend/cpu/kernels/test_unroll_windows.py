@@ -122,7 +122,7 @@ def test_nan_and_infinities_propagate(kind, poison):
 @pytest.mark.slow
 def test_pooling_of_tensors(everything_is_large):
     functional = ja.nn.functional
-    x = ja.from_jax(normal(0, 2, 3, 8, 8)).requires_grad_()
+    x = ja.interop.from_jax(normal(0, 2, 3, 8, 8)).requires_grad_()
     for fn in (lambda x: functional.max_pool2d(x, 3, 2, 1), lambda x: functional.avg_pool2d(x, 2)):
         x.grad = None
         fn(x).square().sum().backward()

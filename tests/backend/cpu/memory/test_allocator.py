@@ -172,6 +172,6 @@ def test_freed_memory_is_kept_for_graphs_with_large_temporaries(monkeypatch, row
     with ja.config(passes=passes):
         ja.jit(jax.grad(functools.partial(deep, jnp.tanh)))(weights, jnp.ones((rows, 128)))
         assert len(asked) == expected
-        parameters = [ja.from_jax(w).requires_grad_() for w in weights]
+        parameters = [ja.interop.from_jax(w).requires_grad_() for w in weights]
         ja.compile(lambda x: ja.autograd.grad(deep(ja.tanh, parameters, x), parameters))(ja.ones((rows, 128)))
         assert len(asked) == 2 * expected
