@@ -1,0 +1,128 @@
+"""Layers that are declared: their options as annotated fields, and the function of `nn.functional` that they call.
+
+    @layer(functional.rrelu, "lower upper inplace?")
+    class RReLU(Module):
+        lower: float = 1.0 / 8
+        upper: float = 1.0 / 3
+        inplace: bool = False
+
+The decorator writes what such a class says anyway: `__init__`, `forward` and `extra_repr`, as Python that names the
+attributes, as compiled functions guard those attributes of a module that its code names. A class declares all of its
+fields itself, in PyTorch's order, or takes over the `__init__` of its base.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, dataclass_transform
+
+from jaxaot.nn.modules.module import Module
+
+M = TypeVar("M", bound=Module)
+_MISSING: Any = inspect.Parameter.empty
+
+
+class OfDims(Module):
+    """A layer that there is for rows, images and volumes: each class says of how many dims these are, `n_dims=2`."""
+
+    _n_dims: Any
+
+    def __init_subclass__(cls, n_dims: int | tuple[int, ...] | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if n_dims is not None:
+            cls._n_dims = n_dims
+
+
+class _Buffer(NamedTuple):
+    default: Any
+
+
+def buffer(*, default: Any) -> Any:
+    """Returns what stands for the default of a field that is registered as a buffer."""
+    return _Buffer(default)
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(buffer,))
+def layer(
+    op: Callable[..., Any] | None = None, shown: str = "", *, kw_only: bool = False
+) -> Callable[[type[M]], type[M]]:
+    """Returns a decorator that writes `__init__`, `forward` and `extra_repr` of a layer.
+
+    Fields of type `InitVar` are handed to the method `__post_init__` of the class, which checks and completes.
+
+    Args:
+      op: The function of `nn.functional` to call. Its parameters are read from the fields, and from `training`; what
+        it has to be given besides is what `forward` takes.
+      shown: The fields in the text of the layer. One that ends in `?` is shown where it is set.
+      kw_only: Whether the options are given by name.
+    """
+
+    def declare(cls: type[M]) -> type[M]:
+        fields = inspect.get_annotations(cls)
+        if fields:
+            cls._kept = (*(name for name, kind in fields.items() if "InitVar" not in kind), "training")
+            _write(cls, _init_of(cls, fields, kw_only), _defaults_of(cls, fields))
+        if op is not None:
+            _write(cls, _forward_of(op, getattr(cls, "_kept", ("training",))))
+        if shown:
+            cls.extra_repr = lambda self: ", ".join(_shown(self, shown))
+        return cls
+
+    return declare
+
+
+def _init_of(cls: type, fields: dict[str, str], kw_only: bool) -> list[str]:
+    takes, lines, passed_on = ["self", *"*"[:kw_only]], [], []
+    for name, kind in fields.items():
+        default = vars(cls).get(name, _MISSING)
+        annotation = kind.removeprefix("InitVar[").removesuffix("]") if "InitVar" in kind else kind
+        takes.append(f"{name}: {annotation}" + ("" if default is _MISSING else f" = defaults[{name!r}]"))
+        if "InitVar" in kind:
+            passed_on.append(f"{name}={name}")
+        elif isinstance(default, _Buffer):
+            lines.append(f"self.register_buffer({name!r}, {name})")
+        else:
+            lines.append(f"self.{name} = {name}")
+    if hasattr(cls, "__post_init__"):
+        lines.append(f"self.__post_init__({', '.join(passed_on)})")
+    return [f"def __init__({', '.join(takes)}) -> None:", "super(cls, self).__init__()", *lines]
+
+
+def _defaults_of(cls: type, fields: dict[str, str]) -> dict[str, Any]:
+    """Returns the defaults of the fields, which leave the class: attributes of a module are those of its instance."""
+    found = {name: vars(cls)[name] for name in fields if name in vars(cls)}
+    for name in found:
+        delattr(cls, name)
+    return {name: value.default if isinstance(value, _Buffer) else value for name, value in found.items()}
+
+
+def _forward_of(op: Callable[..., Any], kept: tuple[str, ...]) -> list[str]:
+    takes, call, is_in_order = ["self"], [], True
+    for name, parameter in inspect.signature(op).parameters.items():
+        if name in kept:
+            call.append(f"self.{name}" if is_in_order else f"{name}=self.{name}")
+        elif parameter.default is _MISSING:
+            takes.append(f"{name}: Tensor")
+            call.append(name)
+        else:
+            is_in_order = False
+    returns = "Any" if "return_indices" in kept else "Tensor"
+    return [f"def forward({', '.join(takes)}) -> {returns}:", f"return functional.{op.__name__}({', '.join(call)})"]
+
+
+def _write(cls: type, lines: list[str], defaults: dict[str, Any] | None = None) -> None:
+    """Gives a class a method of some lines, as if it stood in the module of the class."""
+    module, made = sys.modules[cls.__module__], {}
+    name = lines[0].removeprefix("def ").partition("(")[0]
+    source = f"def write(cls, defaults):\n {lines[0]}\n  " + "\n  ".join(lines[1:]) + f"\n return {name}"
+    exec(compile(source, str(module.__file__), "exec"), vars(module), made)
+    method = made["write"](cls, defaults)
+    method.__qualname__ = f"{cls.__qualname__}.{name}"
+    setattr(cls, name, method)
+
+
+def _shown(module: Module, shown: str) -> list[str]:
+    found = [(name.rstrip("?"), name.endswith("?")) for name in shown.split()]
+    return [f"{name}={getattr(module, name)!r}" for name, if_set in found if not if_set or getattr(module, name)]
