@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
+from jaxaot.nn import functional
 from jaxaot.nn.modules.module import Module
 
 M = TypeVar("M", bound=Module)
@@ -101,6 +102,7 @@ def _defaults_of(cls: type, fields: dict[str, str]) -> dict[str, Any]:
 def _forward_of(op: Callable[..., Any], kept: tuple[str, ...]) -> list[str]:
     takes, call, is_in_order = ["self"], [], True
     for name, parameter in inspect.signature(op).parameters.items():
+        is_in_order = is_in_order and parameter.kind is not parameter.KEYWORD_ONLY
         if name in kept:
             call.append(f"self.{name}" if is_in_order else f"{name}=self.{name}")
         elif parameter.default is _MISSING:
@@ -109,7 +111,8 @@ def _forward_of(op: Callable[..., Any], kept: tuple[str, ...]) -> list[str]:
         else:
             is_in_order = False
     returns = "Any" if "return_indices" in kept else "Tensor"
-    return [f"def forward({', '.join(takes)}) -> {returns}:", f"return functional.{op.__name__}({', '.join(call)})"]
+    called = next(name for name, value in vars(functional).items() if value is op)
+    return [f"def forward({', '.join(takes)}) -> {returns}:", f"return functional.{called}({', '.join(call)})"]
 
 
 def _write(cls: type, lines: list[str], defaults: dict[str, Any] | None = None) -> None:

@@ -10,12 +10,13 @@ from jaxaot.facade.dispatch.write import note_statistics
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
 from jaxaot.nn.averages import cumulative_batch_norm
-from jaxaot.nn.made import blank, check, each, ones, zero_count, zeros
+from jaxaot.nn.declared import OfDims, layer
+from jaxaot.nn.made import arguments, blank, check, each, ones, zero_count, zeros
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
 
 
-class _Scaled(Module):
+class _Scaled(OfDims):
     weight: Parameter | None
     bias: Parameter | None
 
@@ -33,14 +34,9 @@ class _Scaled(Module):
 
 
 class _NormOfStatistics(_Scaled):
-    """A norm that may keep running statistics.
-
-    Attributes:
-      n_dims: How many dims inputs may have.
-    """
+    """A norm that may keep running statistics; inputs may have some numbers of dims."""
 
     _version = 2
-    n_dims: tuple[int, ...]
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
@@ -48,13 +44,14 @@ class _NormOfStatistics(_Scaled):
     def __init__(
         self,
         num_features: int,
-        eps: float,
-        momentum: float | None,
-        affine: bool,
-        track_running_stats: bool,
-        device: object,
-        dtype: DTypeLike | None,
-        bias: bool,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: object = None,
+        dtype: DTypeLike | None = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -83,8 +80,8 @@ class _NormOfStatistics(_Scaled):
         super().reset_parameters()
 
     def _check_dims(self, input: Tensor) -> None:
-        said = " or ".join(f"{n}D" for n in self.n_dims)
-        check(input.ndim in self.n_dims, f"expected {said} input (got {input.ndim}D input)")
+        said = " or ".join(f"{n}D" for n in self._n_dims)
+        check(input.ndim in self._n_dims, f"expected {said} input (got {input.ndim}D input)")
 
     def _upgrade_state(self, state: dict[str, Any], prefix: str, metadata: dict[str, Any]) -> None:
         version = metadata.get("version")
@@ -99,20 +96,6 @@ class _NormOfStatistics(_Scaled):
 
 
 class _BatchNorm(_NormOfStatistics):
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: object = None,
-        dtype: DTypeLike | None = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
-
     def forward(self, input: Tensor) -> Tensor:
         """Returns the input with mean 0 and variance 1 in each channel, scaled and moved by the parameters."""
         self._check_dims(input)
@@ -135,22 +118,16 @@ class _BatchNorm(_NormOfStatistics):
             self.track_running_stats = False
 
 
-class BatchNorm1d(_BatchNorm):
+class BatchNorm1d(_BatchNorm, n_dims=(2, 3)):
     """Normalizes each channel over a batch of vectors or rows."""
 
-    n_dims = (2, 3)
 
-
-class BatchNorm2d(_BatchNorm):
+class BatchNorm2d(_BatchNorm, n_dims=(4,)):
     """Normalizes each channel over a batch of images."""
 
-    n_dims = (4,)
 
-
-class BatchNorm3d(_BatchNorm):
+class BatchNorm3d(_BatchNorm, n_dims=(5,)):
     """Normalizes each channel over a batch of volumes."""
-
-    n_dims = (5,)
 
 
 class _InstanceNorm(_NormOfStatistics):
@@ -166,16 +143,16 @@ class _InstanceNorm(_NormOfStatistics):
         *,
         bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
+        super().__init__(**arguments(locals()))
 
     def forward(self, input: Tensor) -> Tensor:
         """Returns the input with mean 0 and variance 1 in each channel of each example."""
         self._check_dims(input)
-        is_single = input.ndim == self.n_dims[0]
-        size = input.shape[input.ndim - self.n_dims[0]]
+        is_single = input.ndim == self._n_dims[0]
+        size = input.shape[input.ndim - self._n_dims[0]]
         check(
             size == self.num_features or not self.affine,
-            f"expected input's size at dim={input.ndim - self.n_dims[0]} to match num_features ({self.num_features}), "
+            f"expected input's size at dim={input.ndim - self._n_dims[0]} to match num_features ({self.num_features}), "
             f"but got: {size}.",
         )
         result = functional.instance_norm(
@@ -191,22 +168,16 @@ class _InstanceNorm(_NormOfStatistics):
         return result.squeeze(0) if is_single else result
 
 
-class InstanceNorm1d(_InstanceNorm):
+class InstanceNorm1d(_InstanceNorm, n_dims=(2, 3)):
     """Normalizes each channel of each row."""
 
-    n_dims = (2, 3)
 
-
-class InstanceNorm2d(_InstanceNorm):
+class InstanceNorm2d(_InstanceNorm, n_dims=(3, 4)):
     """Normalizes each channel of each image."""
 
-    n_dims = (3, 4)
 
-
-class InstanceNorm3d(_InstanceNorm):
+class InstanceNorm3d(_InstanceNorm, n_dims=(4, 5)):
     """Normalizes each channel of each volume."""
-
-    n_dims = (4, 5)
 
 
 class LayerNorm(_Scaled):
@@ -306,18 +277,14 @@ class GroupNorm(_Scaled):
         )
 
 
+@layer(functional.local_response_norm)
 class LocalResponseNorm(Module):
     """Divides by the squares of neighbouring channels."""
 
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+    size: int
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1.0
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -9,7 +9,7 @@ from jaxaot._typing import DTypeLike
 from jaxaot.errors import TensorTypeError
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
-from jaxaot.nn.made import blank, check
+from jaxaot.nn.made import arguments, blank, check
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
 from jaxaot.nn.recurrence import run_layers, step
@@ -132,16 +132,10 @@ class RNNBase(Module):
         text = f"{self.input_size}, {self.hidden_size}"
         if self.proj_size:
             text += f", proj_size={self.proj_size}"
-        if self.num_layers != 1:
-            text += f", num_layers={self.num_layers}"
-        if not self.bias:
-            text += f", bias={self.bias}"
-        if self.batch_first:
-            text += f", batch_first={self.batch_first}"
-        if self.dropout:
-            text += f", dropout={self.dropout}"
-        if self.bidirectional:
-            text += f", bidirectional={self.bidirectional}"
+        plain = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False}
+        for name, value in plain.items():
+            if getattr(self, name) != value:
+                text += f", {name}={getattr(self, name)}"
         return text
 
 
@@ -169,9 +163,8 @@ class RNN(_OneState):
         dtype: DTypeLike | None = None,
     ) -> None:
         check(nonlinearity in ("tanh", "relu"), f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
-        sizes = input_size, hidden_size, num_layers
-        options = bias, batch_first, dropout, bidirectional
-        super().__init__(f"RNN_{nonlinearity.upper()}", *sizes, *options, device=device, dtype=dtype)
+        options = arguments(locals())
+        super().__init__(f"RNN_{options.pop('nonlinearity').upper()}", **options)
         self.nonlinearity = nonlinearity
 
 
@@ -190,9 +183,7 @@ class GRU(_OneState):
         device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        sizes = input_size, hidden_size, num_layers
-        options = bias, batch_first, dropout, bidirectional
-        super().__init__("GRU", *sizes, *options, device=device, dtype=dtype)
+        super().__init__("GRU", **arguments(locals()))
 
 
 class LSTM(RNNBase):
@@ -211,9 +202,7 @@ class LSTM(RNNBase):
         device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        sizes = input_size, hidden_size, num_layers
-        options = bias, batch_first, dropout, bidirectional, proj_size
-        super().__init__("LSTM", *sizes, *options, device=device, dtype=dtype)
+        super().__init__("LSTM", **arguments(locals()))
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Returns the hidden states of the last layer at each step, and the last hidden and cell states of all."""
