@@ -67,3 +67,9 @@ def reduced(size_average: bool | None, reduce: bool | None, reduction: str) -> s
     if reduce is False:
         return "none"
     return "sum" if size_average is False else "mean"
+
+
+def changed(module: object, plain: Mapping[str, Any]) -> str:
+    """Returns what the text of a module says of options that are not the plain ones, `, groups=2, bias=False`."""
+    found = {name: getattr(module, name) for name in plain}
+    return "".join(f", {name}={value}" for name, value in found.items() if value != plain[name])

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
 from jaxaot.nn.declared import OfDims
-from jaxaot.nn.made import arguments, blank, check, doubled, each
+from jaxaot.nn.made import arguments, blank, changed, check, doubled, each
 from jaxaot.nn.parameter import Parameter
 
 Sizes = int | Sequence[int]
 
+_FORWARD = (functional.conv1d, functional.conv2d, functional.conv3d)
+_TRANSPOSED = (functional.conv_transpose1d, functional.conv_transpose2d, functional.conv_transpose3d)
+
 
 class _Convolution(OfDims):
-    _op: Callable[..., Tensor]
     weight: Parameter
     bias: Parameter | None
 
@@ -85,14 +87,8 @@ class _Convolution(OfDims):
         n = self._n_dims
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
         plain = {"padding": (0,) * n, "dilation": (1,) * n, "output_padding": (0,) * n, "groups": 1}
-        for name, value in plain.items():
-            if getattr(self, name) != value:
-                text += f", {name}={getattr(self, name)}"
-        if self.bias is None:
-            text += ", bias=False"
-        if self.padding_mode != "zeros":
-            text += f", padding_mode={self.padding_mode}"
-        return text
+        text += changed(self, plain) + (", bias=False" if self.bias is None else "")
+        return text + changed(self, {"padding_mode": "zeros"})
 
 
 class _Forward(_Convolution):
@@ -116,25 +112,20 @@ class _Forward(_Convolution):
         padding = self.padding
         if self.padding_mode != "zeros":
             input, padding = functional.pad(input, self._ends, self.padding_mode), 0
-        return self._op(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+        convolve = _FORWARD[self._n_dims - 1]
+        return convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
 
 class Conv1d(_Forward, n_dims=1):
     """The convolution of rows with trained kernels; `input` is (batch, in_channels, length)."""
 
-    _op = staticmethod(functional.conv1d)
-
 
 class Conv2d(_Forward, n_dims=2):
     """The convolution of images with trained kernels; `input` is (batch, in_channels, height, width)."""
 
-    _op = staticmethod(functional.conv2d)
-
 
 class Conv3d(_Forward, n_dims=3):
     """The convolution of volumes with trained kernels; `input` is (batch, in_channels, depth, height, width)."""
-
-    _op = staticmethod(functional.conv3d)
 
 
 class _Transposed(_Convolution):
@@ -158,7 +149,8 @@ class _Transposed(_Convolution):
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         added = self._output_padding(input, output_size)
-        return self._op(input, self.weight, self.bias, self.stride, self.padding, added, self.groups, self.dilation)
+        convolve = _TRANSPOSED[self._n_dims - 1]
+        return convolve(input, self.weight, self.bias, self.stride, self.padding, added, self.groups, self.dilation)
 
     def _output_padding(self, input: Tensor, output_size: Sequence[int] | None) -> tuple[int, ...]:
         """Returns what is added at the ends so that the output has a size."""
@@ -191,16 +183,10 @@ class _Transposed(_Convolution):
 class ConvTranspose1d(_Transposed, n_dims=1):
     """The transposed convolution of rows, which takes outputs of `Conv1d` back to the shape of its inputs."""
 
-    _op = staticmethod(functional.conv_transpose1d)
-
 
 class ConvTranspose2d(_Transposed, n_dims=2):
     """The transposed convolution of images, which takes outputs of `Conv2d` back to the shape of its inputs."""
 
-    _op = staticmethod(functional.conv_transpose2d)
-
 
 class ConvTranspose3d(_Transposed, n_dims=3):
     """The transposed convolution of volumes, which takes outputs of `Conv3d` back to the shape of its inputs."""
-
-    _op = staticmethod(functional.conv_transpose3d)

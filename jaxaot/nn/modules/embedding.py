@@ -7,7 +7,7 @@ from typing import Self
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
-from jaxaot.nn.made import arguments, blank, check
+from jaxaot.nn.made import arguments, blank, changed, check
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
 
@@ -57,11 +57,6 @@ class _Table(Module):
         if self.padding_idx is not None:
             init.zeros_(self.weight.detach()[self.padding_idx])
 
-    def _changes(self) -> str:
-        """Returns what the text of a table says of options that are not the usual ones."""
-        plain = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False}
-        return "".join(f", {n}={getattr(self, n)}" for n, value in plain.items() if getattr(self, n) != value)
-
 
 class Embedding(_Table):
     """Rows of a table, by their numbers."""
@@ -105,9 +100,8 @@ class Embedding(_Table):
         return cls(rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
 
     def extra_repr(self) -> str:
-        first = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
-        last = ", sparse=True" if self.sparse else ""
-        return f"{self.num_embeddings}, {self.embedding_dim}{first}{self._changes()}{last}"
+        plain = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
+        return f"{self.num_embeddings}, {self.embedding_dim}" + changed(self, plain)
 
 
 class EmbeddingBag(_Table):
@@ -172,5 +166,6 @@ class EmbeddingBag(_Table):
         return made
 
     def extra_repr(self) -> str:
-        last = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
-        return f"{self.num_embeddings}, {self.embedding_dim}{self._changes()}, mode={self.mode!r}{last}"
+        text = changed(self, {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False})
+        text += f", mode={self.mode!r}" + changed(self, {"padding_idx": None})
+        return f"{self.num_embeddings}, {self.embedding_dim}{text}"

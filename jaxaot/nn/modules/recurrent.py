@@ -9,7 +9,7 @@ from jaxaot._typing import DTypeLike
 from jaxaot.errors import TensorTypeError
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
-from jaxaot.nn.made import arguments, blank, check
+from jaxaot.nn.made import arguments, blank, changed, check
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
 from jaxaot.nn.recurrence import run_layers, step
@@ -129,14 +129,10 @@ class RNNBase(Module):
         return (output.transpose(0, 1) if self.batch_first else output), after
 
     def extra_repr(self) -> str:
-        text = f"{self.input_size}, {self.hidden_size}"
-        if self.proj_size:
-            text += f", proj_size={self.proj_size}"
-        plain = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False}
-        for name, value in plain.items():
-            if getattr(self, name) != value:
-                text += f", {name}={getattr(self, name)}"
-        return text
+        plain = {
+            "proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False
+        }  # fmt: skip
+        return f"{self.input_size}, {self.hidden_size}" + changed(self, plain)
 
 
 class _OneState(RNNBase):
@@ -245,7 +241,7 @@ class _Cell(Module):
         return step(mode, gates, states, self.weight_hh, self.bias_hh)
 
     def extra_repr(self) -> str:
-        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else f", bias={self.bias}")
+        return f"{self.input_size}, {self.hidden_size}" + changed(self, {"bias": True})
 
 
 class RNNCell(_Cell):
@@ -269,7 +265,7 @@ class RNNCell(_Cell):
         return self._step(f"RNN_{self.nonlinearity.upper()}", input, None if hx is None else (hx,))[0]
 
     def extra_repr(self) -> str:
-        return super().extra_repr() + ("" if self.nonlinearity == "tanh" else f", nonlinearity={self.nonlinearity}")
+        return super().extra_repr() + changed(self, {"nonlinearity": "tanh"})
 
 
 class _GatedCell(_Cell):
