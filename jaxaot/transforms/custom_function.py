@@ -166,11 +166,7 @@ class Function:
 
 
 def _check_named(name: str, named: dict[str, Any]) -> None:
-    """Raises if a tensor is among the arguments that `forward` takes by name alone.
-
-    Raises:
-      NoDerivativeError: If one is.
-    """
+    """Raises if a tensor is among the arguments that `forward` takes by name alone."""
     tensors = [key for key, value in named.items() if any(isinstance(x, Tensor) for x in pytree.leaves(value))]
     if tensors:
         raise NoDerivativeError(
@@ -181,11 +177,7 @@ def _check_named(name: str, named: dict[str, Any]) -> None:
 
 
 def _check_returned(ctx: Any, args: Sequence[Any], returned: Any) -> None:
-    """Raises if a `setup_context` saves an argument that the forward returned: what it saved would not be the result.
-
-    Raises:
-      FunctionResultError: If it does.
-    """
+    """Raises if a `setup_context` saves an argument that the forward returned: that would not be the result."""
     results = returned if isinstance(returned, (tuple, list)) else (returned,)
     for tensor in (*ctx._to_save, *ctx._for_forward):
         if tensor is None or any(tensor is dirty for dirty in ctx._dirty):
@@ -509,11 +501,7 @@ def _run_mapped(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
 
 
 def _check_rule(cls: Any) -> None:
-    """Raises unless a Function says how it is mapped, in one way.
-
-    Raises:
-      AutogradError: If it does not.
-    """
+    """Raises unless a Function says how it is mapped, in one way."""
     if cls.generate_vmap_rule:
         raise AutogradError(
             f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden "

@@ -122,11 +122,7 @@ def _set_item(state: Any, key: Any, value: object) -> None:
 
 
 def _check_names(name: str, given: Sequence[str], known: Sequence[str]) -> None:
-    """Raises unless the same names are given as known.
-
-    Raises:
-      ModuleLiftError: If not.
-    """
+    """Raises unless the same names are given as known."""
     problems = []
     for word, names in (
         ("Unexpected", [n for n in given if n not in known]),

@@ -561,11 +561,7 @@ def _difference(run: Callable[[], list[Tensor]], x: Tensor, direction: np.ndarra
 
 
 def _check_types(before: Sequence[Any], after: Sequence[Any], step: float) -> None:
-    """Raises if outputs change their number, shape or dtype as inputs are varied.
-
-    Raises:
-      GradientMismatchError: If they do.
-    """
+    """Raises if outputs change their number, shape or dtype as inputs are varied."""
     for (shape, dtype), (other, other_dtype) in zip(before, after, strict=False):
         if shape != other:
             raise GradientMismatchError(
