@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from jaxaot.facade.members.foreach import FOREACH
@@ -143,7 +144,7 @@ class GPT(Module):
 class AdamW:
     """AdamW (Loshchilov & Hutter, https://arxiv.org/abs/1711.05101) with foreach ops in place."""
 
-    def __init__(self, params: list[Tensor], betas: tuple[float, float] = (0.9, 0.99), weight_decay: float = 0.1):
+    def __init__(self, params: Sequence[Tensor], betas: tuple[float, float] = (0.9, 0.99), weight_decay: float = 0.1):
         self.params = params
         self.betas = betas
         self.weight_decay = weight_decay

@@ -24,7 +24,7 @@ from jaxaot.facade.gradients.grad import recording
 from jaxaot.facade.marks.trees import pack_keys, to_arrays, unpack_keys
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ops.table import lookup
-from jaxaot.transforms.custom_function import jax_function
+from jaxaot.transforms.jax_function import jax_function
 
 _ARRAYS = (Tensor, jax.Array, np.ndarray)
 
