@@ -1,14 +1,14 @@
 """Layers that are declared: their options as annotated fields, and the function of `nn.functional` that they call.
 
-    @layer(functional.rrelu, "lower upper inplace?")
-    class RReLU(Module):
+    @options()
+    class RReLU(Layer, op=functional.rrelu, shown="lower upper inplace?"):
         lower: float = 1.0 / 8
         upper: float = 1.0 / 3
         inplace: bool = False
 
-The decorator writes what such a class says anyway: `__init__`, `forward` and `extra_repr`, as Python that names the
+What such a class says anyway is written for it: `__init__`, `forward` and `extra_repr`, as Python that names the
 attributes, as compiled functions guard those attributes of a module that its code names. A class declares all of its
-fields itself, in PyTorch's order, or takes over the `__init__` of its base.
+options itself, in PyTorch's order, or takes over the `__init__` of its base.
 """
 
 from __future__ import annotations
@@ -21,19 +21,33 @@ from typing import Any, NamedTuple, TypeVar, dataclass_transform
 from jaxaot.nn import functional
 from jaxaot.nn.modules.module import Module
 
-M = TypeVar("M", bound=Module)
+L = TypeVar("L", bound="Layer")
 _MISSING: Any = inspect.Parameter.empty
 
 
-class OfDims(Module):
-    """A layer that there is for rows, images and volumes: each class says of how many dims these are, `n_dims=2`."""
+class Layer(Module):
+    """A module whose `forward` calls one function.
+
+    Class Args:
+      op: The function of `nn.functional`. Its parameters are read from the fields, and from `training`; what it has to
+        be given besides is what `forward` takes.
+      shown: The fields in the text of the layer. One that ends in `?` is shown where it is set.
+      n_dims: Where there is a class for rows, one for images and one for volumes: of how many dims these are.
+    """
 
     _n_dims: Any
+    _kept: tuple[str, ...] = ("training",)
 
-    def __init_subclass__(cls, n_dims: int | tuple[int, ...] | None = None, **kwargs: Any) -> None:
+    def __init_subclass__(
+        cls, op: Callable[..., Any] | None = None, shown: str = "", n_dims: Any = None, **kwargs: Any
+    ) -> None:
         super().__init_subclass__(**kwargs)
         if n_dims is not None:
             cls._n_dims = n_dims
+        if shown:
+            cls.extra_repr = lambda self: ", ".join(_shown(self, shown))
+        if op is not None:
+            _write(cls, _forward_of(op, _kept_of(cls) or cls._kept))
 
 
 class _Buffer(NamedTuple):
@@ -46,32 +60,28 @@ def buffer(*, default: Any) -> Any:
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(buffer,))
-def layer(
-    op: Callable[..., Any] | None = None, shown: str = "", *, kw_only: bool = False
-) -> Callable[[type[M]], type[M]]:
-    """Returns a decorator that writes `__init__`, `forward` and `extra_repr` of a layer.
+def options(*, kw_only: bool = False) -> Callable[[type[L]], type[L]]:
+    """Returns a decorator for layers, whose annotated fields become the parameters of `__init__`.
 
     Fields of type `InitVar` are handed to the method `__post_init__` of the class, which checks and completes.
 
     Args:
-      op: The function of `nn.functional` to call. Its parameters are read from the fields, and from `training`; what
-        it has to be given besides is what `forward` takes.
-      shown: The fields in the text of the layer. One that ends in `?` is shown where it is set.
-      kw_only: Whether the options are given by name.
+      kw_only: Whether they are given by name.
     """
 
-    def declare(cls: type[M]) -> type[M]:
+    def declare(cls: type[L]) -> type[L]:
         fields = inspect.get_annotations(cls)
-        if fields:
-            cls._kept = (*(name for name, kind in fields.items() if "InitVar" not in kind), "training")
-            _write(cls, _init_of(cls, fields, kw_only), _defaults_of(cls, fields))
-        if op is not None:
-            _write(cls, _forward_of(op, getattr(cls, "_kept", ("training",))))
-        if shown:
-            cls.extra_repr = lambda self: ", ".join(_shown(self, shown))
+        cls._kept = _kept_of(cls)
+        _write(cls, _init_of(cls, fields, kw_only), _defaults_of(cls, fields))
         return cls
 
     return declare
+
+
+def _kept_of(cls: type) -> tuple[str, ...]:
+    """Returns the fields of a class that its instances keep; none if it declares no fields."""
+    kept = [name for name, kind in inspect.get_annotations(cls).items() if "InitVar" not in kind]
+    return (*kept, "training") if kept else ()
 
 
 def _init_of(cls: type, fields: dict[str, str], kw_only: bool) -> list[str]:

@@ -5,43 +5,42 @@ from __future__ import annotations
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
-from jaxaot.nn.declared import layer
+from jaxaot.nn.declared import Layer, options
 from jaxaot.nn.init import constant_
 from jaxaot.nn.made import blank, check
 from jaxaot.nn.modules.module import Module
 
 
-@layer(shown="inplace?")
-class _InPlace(Module):
+@options()
+class _InPlace(Layer, shown="inplace?"):
     inplace: bool = False
 
 
-@layer(shown="alpha inplace?")
-class _OfAlpha(Module):
+@options()
+class _OfAlpha(Layer, shown="alpha inplace?"):
     alpha: float = 1.0
     inplace: bool = False
 
 
-@layer()
-class _Shrink(Module):
+@options()
+class _Shrink(Layer):
     lambd: float = 0.5
 
     def extra_repr(self) -> str:
         return f"{self.lambd}"
 
 
-@layer(shown="dim")
-class _AlongDim(Module):
+@options()
+class _AlongDim(Layer, shown="dim"):
     dim: int | None = None
 
 
-@layer(functional.relu)
-class ReLU(_InPlace):
+class ReLU(_InPlace, op=functional.relu):
     """The rectified linear unit, `max(0, x)`."""
 
 
-@layer(functional.rrelu, "lower upper inplace?")
-class RReLU(Module):
+@options()
+class RReLU(Layer, op=functional.rrelu, shown="lower upper inplace?"):
     """The leaky ReLU whose slope is drawn from [lower, upper] in training."""
 
     lower: float = 1.0 / 8
@@ -49,8 +48,8 @@ class RReLU(Module):
     inplace: bool = False
 
 
-@layer(functional.hardtanh, "min_val max_val inplace?")
-class Hardtanh(Module):
+@options()
+class Hardtanh(Layer, op=functional.hardtanh, shown="min_val max_val inplace?"):
     """`x` between two bounds."""
 
     min_val: float = -1.0
@@ -61,16 +60,15 @@ class Hardtanh(Module):
         check(self.max_val > self.min_val, "max_val must be larger than min_val")
 
 
-@layer(shown="inplace?")
-class ReLU6(Hardtanh):
+class ReLU6(Hardtanh, shown="inplace?"):
     """`min(max(0, x), 6)`."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
 
 
-@layer(functional.threshold, "threshold value inplace?")
-class Threshold(Module):
+@options()
+class Threshold(Layer, op=functional.threshold, shown="threshold value inplace?"):
     """`x` where it is above a threshold, else a fixed value."""
 
     threshold: float
@@ -78,97 +76,87 @@ class Threshold(Module):
     inplace: bool = False
 
 
-@layer(functional.sigmoid)
-class Sigmoid(Module):
+class Sigmoid(Layer, op=functional.sigmoid):
     """`1 / (1 + exp(-x))`."""
 
 
-@layer(functional.tanh)
-class Tanh(Module):
+class Tanh(Layer, op=functional.tanh):
     """The hyperbolic tangent."""
 
 
-@layer(functional.hardsigmoid)
-class Hardsigmoid(Module):
+@options()
+class Hardsigmoid(Layer, op=functional.hardsigmoid):
     """The sigmoid made of straight lines."""
 
     inplace: bool = False
 
 
-@layer(functional.silu)
-class SiLU(_InPlace):
+class SiLU(_InPlace, op=functional.silu):
     """`x * sigmoid(x)`."""
 
 
-@layer(functional.mish)
-class Mish(_InPlace):
+class Mish(_InPlace, op=functional.mish):
     """`x * tanh(softplus(x))`."""
 
 
-@layer(functional.hardswish)
-class Hardswish(Module):
+@options()
+class Hardswish(Layer, op=functional.hardswish):
     """SiLU made of straight lines."""
 
     inplace: bool = False
 
 
-@layer(functional.elu)
-class ELU(_OfAlpha):
+class ELU(_OfAlpha, op=functional.elu):
     """`x` above zero, `alpha * (exp(x) - 1)` below."""
 
 
-@layer(functional.celu)
-class CELU(_OfAlpha):
+class CELU(_OfAlpha, op=functional.celu):
     """`x` above zero, `alpha * (exp(x / alpha) - 1)` below."""
 
 
-@layer(functional.selu)
-class SELU(_InPlace):
+class SELU(_InPlace, op=functional.selu):
     """The ELU that keeps mean and variance."""
 
 
-@layer(functional.glu, "dim")
-class GLU(Module):
+@options()
+class GLU(Layer, op=functional.glu, shown="dim"):
     """The gated linear unit: half of a dim times the sigmoid of the other half."""
 
     dim: int = -1
 
 
-@layer(functional.gelu, "approximate")
-class GELU(Module):
+@options()
+class GELU(Layer, op=functional.gelu, shown="approximate"):
     """`x` times the normal distribution function of `x`."""
 
     approximate: str = "none"
 
 
-@layer(functional.hardshrink)
-class Hardshrink(_Shrink):
+class Hardshrink(_Shrink, op=functional.hardshrink):
     """`x` outside of [-lambd, lambd], else zero."""
 
 
-@layer(functional.leaky_relu, "negative_slope inplace?")
-class LeakyReLU(Module):
+@options()
+class LeakyReLU(Layer, op=functional.leaky_relu, shown="negative_slope inplace?"):
     """`x` above zero, `negative_slope * x` below."""
 
     negative_slope: float = 0.01
     inplace: bool = False
 
 
-@layer(functional.logsigmoid)
-class LogSigmoid(Module):
+class LogSigmoid(Layer, op=functional.logsigmoid):
     """The logarithm of the sigmoid."""
 
 
-@layer(functional.softplus, "beta threshold")
-class Softplus(Module):
+@options()
+class Softplus(Layer, op=functional.softplus, shown="beta threshold"):
     """`log(1 + exp(beta * x)) / beta`, a smooth ReLU."""
 
     beta: float = 1.0
     threshold: float = 20.0
 
 
-@layer(functional.softshrink)
-class Softshrink(_Shrink):
+class Softshrink(_Shrink, op=functional.softshrink):
     """`x` moved towards zero by `lambd`."""
 
 
@@ -195,28 +183,23 @@ class PReLU(Module):
         return f"num_parameters={self.num_parameters}"
 
 
-@layer(functional.softsign)
-class Softsign(Module):
+class Softsign(Layer, op=functional.softsign):
     """`x / (1 + |x|)`."""
 
 
-@layer(functional.tanhshrink)
-class Tanhshrink(Module):
+class Tanhshrink(Layer, op=functional.tanhshrink):
     """`x - tanh(x)`."""
 
 
-@layer(functional.softmin)
-class Softmin(_AlongDim):
+class Softmin(_AlongDim, op=functional.softmin):
     """The softmax of `-x` along a dim."""
 
 
-@layer(functional.softmax)
-class Softmax(_AlongDim):
+class Softmax(_AlongDim, op=functional.softmax):
     """Numbers along a dim that are positive and add up to 1."""
 
 
-@layer(functional.log_softmax)
-class LogSoftmax(_AlongDim):
+class LogSoftmax(_AlongDim, op=functional.log_softmax):
     """The logarithm of the softmax along a dim."""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
-from jaxaot.nn.declared import OfDims
+from jaxaot.nn.declared import Layer
 from jaxaot.nn.made import arguments, blank, changed, check, doubled, each
 from jaxaot.nn.parameter import Parameter
 
@@ -19,7 +19,7 @@ _FORWARD = (functional.conv1d, functional.conv2d, functional.conv3d)
 _TRANSPOSED = (functional.conv_transpose1d, functional.conv_transpose2d, functional.conv_transpose3d)
 
 
-class _Convolution(OfDims):
+class _Convolution(Layer):
     weight: Parameter
     bias: Parameter | None
 

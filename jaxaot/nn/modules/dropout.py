@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from jaxaot.nn import functional
-from jaxaot.nn.declared import layer
+from jaxaot.nn.declared import Layer, options
 from jaxaot.nn.made import check
-from jaxaot.nn.modules.module import Module
 
 
-@layer(shown="p inplace")
-class _Dropout(Module):
+@options()
+class _Dropout(Layer, shown="p inplace"):
     p: float = 0.5
     inplace: bool = False
 
@@ -18,31 +17,25 @@ class _Dropout(Module):
         check(not isinstance(p, str) and 0 <= p <= 1, f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-@layer(functional.dropout)
-class Dropout(_Dropout):
+class Dropout(_Dropout, op=functional.dropout):
     """Sets elements to zero with probability `p` in training, and scales the rest by `1 / (1 - p)`."""
 
 
-@layer(functional.dropout1d)
-class Dropout1d(_Dropout):
+class Dropout1d(_Dropout, op=functional.dropout1d):
     """Dropout of whole channels of rows."""
 
 
-@layer(functional.dropout2d)
-class Dropout2d(_Dropout):
+class Dropout2d(_Dropout, op=functional.dropout2d):
     """Dropout of whole channels of images."""
 
 
-@layer(functional.dropout3d)
-class Dropout3d(_Dropout):
+class Dropout3d(_Dropout, op=functional.dropout3d):
     """Dropout of whole channels of volumes."""
 
 
-@layer(functional.alpha_dropout)
-class AlphaDropout(_Dropout):
+class AlphaDropout(_Dropout, op=functional.alpha_dropout):
     """Dropout that keeps mean and variance, for SELU."""
 
 
-@layer(functional.feature_alpha_dropout)
-class FeatureAlphaDropout(_Dropout):
+class FeatureAlphaDropout(_Dropout, op=functional.feature_alpha_dropout):
     """Alpha dropout of whole channels."""

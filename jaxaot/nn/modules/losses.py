@@ -7,27 +7,26 @@ from dataclasses import InitVar
 
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
-from jaxaot.nn.declared import buffer, layer
+from jaxaot.nn.declared import Layer, buffer, options
 from jaxaot.nn.made import check, reduced
-from jaxaot.nn.modules.module import Module
 from jaxaot.nn.modules.shapes import PairwiseDistance
 
 
-class _Reduced(Module):
+class _Reduced(Layer):
     reduction: str
 
     def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
         self.reduction = reduced(size_average, reduce, self.reduction)
 
 
-@layer()
+@options()
 class _Loss(_Reduced):
     size_average: InitVar[bool | None] = None
     reduce: InitVar[bool | None] = None
     reduction: str = "mean"
 
 
-@layer()
+@options()
 class _WeightedLoss(_Reduced):
     weight: Tensor | None = buffer(default=None)
     size_average: InitVar[bool | None] = None
@@ -35,7 +34,7 @@ class _WeightedLoss(_Reduced):
     reduction: str = "mean"
 
 
-@layer()
+@options()
 class _PairLoss(_Reduced):
     margin: float = 0.0
     size_average: InitVar[bool | None] = None
@@ -43,18 +42,16 @@ class _PairLoss(_Reduced):
     reduction: str = "mean"
 
 
-@layer(functional.l1_loss)
-class L1Loss(_Loss):
+class L1Loss(_Loss, op=functional.l1_loss):
     """The mean absolute difference."""
 
 
-@layer(functional.mse_loss)
-class MSELoss(_Loss):
+class MSELoss(_Loss, op=functional.mse_loss):
     """The mean squared difference."""
 
 
-@layer(functional.nll_loss)
-class NLLLoss(_Reduced):
+@options()
+class NLLLoss(_Reduced, op=functional.nll_loss):
     """The negative log likelihood of classes."""
 
     weight: Tensor | None = buffer(default=None)
@@ -68,8 +65,8 @@ class NLLLoss2d(NLLLoss):
     """`NLLLoss`, by an older name."""
 
 
-@layer(functional.cross_entropy)
-class CrossEntropyLoss(_Reduced):
+@options()
+class CrossEntropyLoss(_Reduced, op=functional.cross_entropy):
     """The cross entropy of logits and classes, or of logits and probabilities."""
 
     weight: Tensor | None = buffer(default=None)
@@ -80,7 +77,7 @@ class CrossEntropyLoss(_Reduced):
     label_smoothing: float = 0.0
 
 
-@layer()
+@options()
 class PoissonNLLLoss(_Reduced):
     """The negative log likelihood of a Poisson distribution."""
 
@@ -97,8 +94,8 @@ class PoissonNLLLoss(_Reduced):
         )
 
 
-@layer(functional.gaussian_nll_loss, kw_only=True)
-class GaussianNLLLoss(_Reduced):
+@options(kw_only=True)
+class GaussianNLLLoss(_Reduced, op=functional.gaussian_nll_loss):
     """The negative log likelihood of normal distributions."""
 
     full: bool = False
@@ -106,8 +103,8 @@ class GaussianNLLLoss(_Reduced):
     reduction: str = "mean"
 
 
-@layer(functional.kl_div)
-class KLDivLoss(_Reduced):
+@options()
+class KLDivLoss(_Reduced, op=functional.kl_div):
     """The Kullback-Leibler divergence of log probabilities from a target."""
 
     size_average: InitVar[bool | None] = None
@@ -116,13 +113,12 @@ class KLDivLoss(_Reduced):
     log_target: bool = False
 
 
-@layer(functional.binary_cross_entropy)
-class BCELoss(_WeightedLoss):
+class BCELoss(_WeightedLoss, op=functional.binary_cross_entropy):
     """The cross entropy of probabilities of two classes."""
 
 
-@layer(functional.binary_cross_entropy_with_logits)
-class BCEWithLogitsLoss(_Reduced):
+@options()
+class BCEWithLogitsLoss(_Reduced, op=functional.binary_cross_entropy_with_logits):
     """The cross entropy of logits of two classes."""
 
     weight: Tensor | None = buffer(default=None)
@@ -132,8 +128,8 @@ class BCEWithLogitsLoss(_Reduced):
     pos_weight: Tensor | None = buffer(default=None)
 
 
-@layer(functional.hinge_embedding_loss)
-class HingeEmbeddingLoss(_Reduced):
+@options()
+class HingeEmbeddingLoss(_Reduced, op=functional.hinge_embedding_loss):
     """`x` where the target is 1, `max(0, margin - x)` where it is -1."""
 
     margin: float = 1.0
@@ -142,13 +138,12 @@ class HingeEmbeddingLoss(_Reduced):
     reduction: str = "mean"
 
 
-@layer(functional.multilabel_margin_loss)
-class MultiLabelMarginLoss(_Loss):
+class MultiLabelMarginLoss(_Loss, op=functional.multilabel_margin_loss):
     """The hinge loss of several classes each."""
 
 
-@layer(functional.smooth_l1_loss)
-class SmoothL1Loss(_Reduced):
+@options()
+class SmoothL1Loss(_Reduced, op=functional.smooth_l1_loss):
     """Squared differences below `beta`, absolute ones above."""
 
     size_average: InitVar[bool | None] = None
@@ -157,36 +152,32 @@ class SmoothL1Loss(_Reduced):
     beta: float = 1.0
 
 
-@layer(functional.huber_loss)
-class HuberLoss(_Reduced):
+@options()
+class HuberLoss(_Reduced, op=functional.huber_loss):
     """Squared differences below `delta`, absolute ones above, times `delta`."""
 
     reduction: str = "mean"
     delta: float = 1.0
 
 
-@layer(functional.soft_margin_loss)
-class SoftMarginLoss(_Loss):
+class SoftMarginLoss(_Loss, op=functional.soft_margin_loss):
     """`log(1 + exp(-target * x))`."""
 
 
-@layer(functional.cosine_embedding_loss)
-class CosineEmbeddingLoss(_PairLoss):
+class CosineEmbeddingLoss(_PairLoss, op=functional.cosine_embedding_loss):
     """`1 - cos` of alike pairs, `max(0, cos - margin)` of others."""
 
 
-@layer(functional.margin_ranking_loss)
-class MarginRankingLoss(_PairLoss):
+class MarginRankingLoss(_PairLoss, op=functional.margin_ranking_loss):
     """`max(0, -target * (x1 - x2) + margin)`."""
 
 
-@layer(functional.multilabel_soft_margin_loss)
-class MultiLabelSoftMarginLoss(_WeightedLoss):
+class MultiLabelSoftMarginLoss(_WeightedLoss, op=functional.multilabel_soft_margin_loss):
     """The mean cross entropy of several classes each."""
 
 
-@layer(functional.multi_margin_loss)
-class MultiMarginLoss(_Reduced):
+@options()
+class MultiMarginLoss(_Reduced, op=functional.multi_margin_loss):
     """The hinge loss of one class of several."""
 
     p: int = 1
@@ -201,8 +192,8 @@ class MultiMarginLoss(_Reduced):
         check(self.p in (1, 2), "only p == 1 and p == 2 supported")
 
 
-@layer(functional.triplet_margin_loss)
-class TripletMarginLoss(_Reduced):
+@options()
+class TripletMarginLoss(_Reduced, op=functional.triplet_margin_loss):
     """`max(0, d(anchor, positive) - d(anchor, negative) + margin)`."""
 
     margin: float = 1.0
@@ -219,8 +210,8 @@ class TripletMarginLoss(_Reduced):
         check(margin > 0, f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
 
 
-@layer(functional.triplet_margin_with_distance_loss, kw_only=True)
-class TripletMarginWithDistanceLoss(Module):
+@options(kw_only=True)
+class TripletMarginWithDistanceLoss(Layer, op=functional.triplet_margin_with_distance_loss):
     """The triplet loss for any distance."""
 
     distance_function: Callable[..., Tensor] | None = None
@@ -233,8 +224,8 @@ class TripletMarginWithDistanceLoss(Module):
             self.distance_function = PairwiseDistance()
 
 
-@layer(functional.ctc_loss)
-class CTCLoss(Module):
+@options()
+class CTCLoss(Layer, op=functional.ctc_loss):
     """The loss of connectionist temporal classification."""
 
     blank: int = 0

@@ -10,13 +10,13 @@ from jaxaot.facade.dispatch.write import note_statistics
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
 from jaxaot.nn.averages import cumulative_batch_norm
-from jaxaot.nn.declared import OfDims, layer
+from jaxaot.nn.declared import Layer, options
 from jaxaot.nn.made import arguments, blank, check, each, ones, zero_count, zeros
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
 
 
-class _Scaled(OfDims):
+class _Scaled(Layer):
     weight: Parameter | None
     bias: Parameter | None
 
@@ -277,8 +277,8 @@ class GroupNorm(_Scaled):
         )
 
 
-@layer(functional.local_response_norm)
-class LocalResponseNorm(Module):
+@options()
+class LocalResponseNorm(Layer, op=functional.local_response_norm):
     """Divides by the squares of neighbouring channels."""
 
     size: int

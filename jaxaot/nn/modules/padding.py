@@ -7,14 +7,14 @@ from typing import Any
 
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
-from jaxaot.nn.declared import OfDims, layer
+from jaxaot.nn.declared import Layer, options
 from jaxaot.nn.made import each
 
 Sizes = int | Sequence[int]
 
 
-@layer()
-class _Pad(OfDims):
+@options()
+class _Pad(Layer):
     padding: Sizes
 
     def __init_subclass__(cls, mode: str = "", **kwargs: Any) -> None:
@@ -32,8 +32,8 @@ class _Pad(OfDims):
         return f"{self.padding}"
 
 
-@layer(shown="padding value")
-class _ConstantPad(OfDims):
+@options()
+class _ConstantPad(Layer, shown="padding value"):
     padding: Sizes
     value: float
 

@@ -7,14 +7,13 @@ from typing import Any
 
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
-from jaxaot.nn.declared import OfDims, buffer, layer
+from jaxaot.nn.declared import Layer, buffer, options
 from jaxaot.nn.made import check, each
-from jaxaot.nn.modules.module import Module
 
 Sizes = int | Sequence[int]
 
 
-class _Windows(Module):
+class _Windows(Layer):
     kernel_size: Sizes
     stride: Any
 
@@ -23,8 +22,8 @@ class _Windows(Module):
             self.stride = self.kernel_size
 
 
-@layer(shown="kernel_size stride padding dilation ceil_mode")
-class _MaxPool(_Windows):
+@options()
+class _MaxPool(_Windows, shown="kernel_size stride padding dilation ceil_mode"):
     kernel_size: Sizes
     stride: Sizes | None = None
     padding: Sizes = 0
@@ -33,23 +32,20 @@ class _MaxPool(_Windows):
     ceil_mode: bool = False
 
 
-@layer(functional.max_pool1d)
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPool, op=functional.max_pool1d):
     """The largest element of each window of rows; with `return_indices` also where it is."""
 
 
-@layer(functional.max_pool2d)
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPool, op=functional.max_pool2d):
     """The largest element of each window of images; with `return_indices` also where it is."""
 
 
-@layer(functional.max_pool3d)
-class MaxPool3d(_MaxPool):
+class MaxPool3d(_MaxPool, op=functional.max_pool3d):
     """The largest element of each window of volumes; with `return_indices` also where it is."""
 
 
-@layer(shown="kernel_size stride padding")
-class _MaxUnpool(OfDims):
+@options()
+class _MaxUnpool(Layer, shown="kernel_size stride padding"):
     kernel_size: Sizes
     stride: Sizes | None = None
     padding: Sizes = 0
@@ -81,8 +77,8 @@ class MaxUnpool3d(_MaxUnpool, n_dims=3):
         return functional.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-@layer(functional.avg_pool1d, "kernel_size stride padding")
-class AvgPool1d(Module):
+@options()
+class AvgPool1d(Layer, op=functional.avg_pool1d, shown="kernel_size stride padding"):
     """The mean of each window of rows."""
 
     kernel_size: Sizes
@@ -96,8 +92,8 @@ class AvgPool1d(Module):
         self.kernel_size, self.padding = each(self.kernel_size, 1), each(self.padding, 1)
 
 
-@layer(shown="kernel_size stride padding")
-class _AvgPool(_Windows):
+@options()
+class _AvgPool(_Windows, shown="kernel_size stride padding"):
     kernel_size: Sizes
     stride: Sizes | None = None
     padding: Sizes = 0
@@ -106,18 +102,16 @@ class _AvgPool(_Windows):
     divisor_override: int | None = None
 
 
-@layer(functional.avg_pool2d)
-class AvgPool2d(_AvgPool):
+class AvgPool2d(_AvgPool, op=functional.avg_pool2d):
     """The mean of each window of images."""
 
 
-@layer(functional.avg_pool3d)
-class AvgPool3d(_AvgPool):
+class AvgPool3d(_AvgPool, op=functional.avg_pool3d):
     """The mean of each window of volumes."""
 
 
-@layer()
-class _FractionalMaxPool(OfDims):
+@options()
+class _FractionalMaxPool(Layer):
     kernel_size: Sizes
     output_size: Sizes | None = None
     output_ratio: Any = None
@@ -136,75 +130,64 @@ class _FractionalMaxPool(OfDims):
             check(0 < ratio < 1, f"output_ratio must be between 0 and 1 (got {ratios})")
 
 
-@layer(functional.fractional_max_pool2d)
-class FractionalMaxPool2d(_FractionalMaxPool, n_dims=2):
+class FractionalMaxPool2d(_FractionalMaxPool, n_dims=2, op=functional.fractional_max_pool2d):
     """The largest elements of windows of images that are drawn at random."""
 
 
-@layer(functional.fractional_max_pool3d)
-class FractionalMaxPool3d(_FractionalMaxPool, n_dims=3):
+class FractionalMaxPool3d(_FractionalMaxPool, n_dims=3, op=functional.fractional_max_pool3d):
     """The largest elements of windows of volumes that are drawn at random."""
 
 
-@layer(shown="norm_type kernel_size stride ceil_mode")
-class _LPPool(Module):
+@options()
+class _LPPool(Layer, shown="norm_type kernel_size stride ceil_mode"):
     norm_type: float
     kernel_size: Sizes
     stride: Sizes | None = None
     ceil_mode: bool = False
 
 
-@layer(functional.lp_pool1d)
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPool, op=functional.lp_pool1d):
     """The p-norm of each window of rows."""
 
 
-@layer(functional.lp_pool2d)
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPool, op=functional.lp_pool2d):
     """The p-norm of each window of images."""
 
 
-@layer(functional.lp_pool3d)
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPool, op=functional.lp_pool3d):
     """The p-norm of each window of volumes."""
 
 
-@layer(shown="output_size")
-class _AdaptiveMaxPool(Module):
+@options()
+class _AdaptiveMaxPool(Layer, shown="output_size"):
     output_size: Any
     return_indices: bool = False
 
 
-@layer(functional.adaptive_max_pool1d)
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPool, op=functional.adaptive_max_pool1d):
     """The largest elements of as many windows of rows as are asked for."""
 
 
-@layer(functional.adaptive_max_pool2d)
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPool, op=functional.adaptive_max_pool2d):
     """The largest elements of as many windows of images as are asked for."""
 
 
-@layer(functional.adaptive_max_pool3d)
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPool, op=functional.adaptive_max_pool3d):
     """The largest elements of as many windows of volumes as are asked for."""
 
 
-@layer(shown="output_size")
-class _AdaptiveAvgPool(Module):
+@options()
+class _AdaptiveAvgPool(Layer, shown="output_size"):
     output_size: Any
 
 
-@layer(functional.adaptive_avg_pool1d)
-class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+class AdaptiveAvgPool1d(_AdaptiveAvgPool, op=functional.adaptive_avg_pool1d):
     """The means of as many windows of rows as are asked for."""
 
 
-@layer(functional.adaptive_avg_pool2d)
-class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+class AdaptiveAvgPool2d(_AdaptiveAvgPool, op=functional.adaptive_avg_pool2d):
     """The means of as many windows of images as are asked for."""
 
 
-@layer(functional.adaptive_avg_pool3d)
-class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+class AdaptiveAvgPool3d(_AdaptiveAvgPool, op=functional.adaptive_avg_pool3d):
     """The means of as many windows of volumes as are asked for."""

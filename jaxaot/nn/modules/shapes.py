@@ -7,14 +7,13 @@ from dataclasses import InitVar
 
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
-from jaxaot.nn.declared import layer
-from jaxaot.nn.modules.module import Module
+from jaxaot.nn.declared import Layer, options
 
 Sizes = int | Sequence[int]
 
 
-@layer(shown="start_dim end_dim")
-class Flatten(Module):
+@options()
+class Flatten(Layer, shown="start_dim end_dim"):
     """Makes one dim of several."""
 
     start_dim: int = 1
@@ -24,8 +23,8 @@ class Flatten(Module):
         return input.flatten(self.start_dim, self.end_dim)
 
 
-@layer(shown="dim unflattened_size")
-class Unflatten(Module):
+@options()
+class Unflatten(Layer, shown="dim unflattened_size"):
     """Makes several dims of one."""
 
     dim: int
@@ -35,8 +34,8 @@ class Unflatten(Module):
         return input.unflatten(self.dim, self.unflattened_size)
 
 
-@layer(functional.fold, "output_size kernel_size dilation padding stride")
-class Fold(Module):
+@options()
+class Fold(Layer, op=functional.fold, shown="output_size kernel_size dilation padding stride"):
     """Adds up the columns that `Unfold` makes to images."""
 
     output_size: Sizes
@@ -46,8 +45,8 @@ class Fold(Module):
     stride: Sizes = 1
 
 
-@layer(functional.unfold, "kernel_size dilation padding stride")
-class Unfold(Module):
+@options()
+class Unfold(Layer, op=functional.unfold, shown="kernel_size dilation padding stride"):
     """The windows of images as columns."""
 
     kernel_size: Sizes
@@ -56,29 +55,29 @@ class Unfold(Module):
     stride: Sizes = 1
 
 
-@layer(functional.pixel_shuffle, "upscale_factor")
-class PixelShuffle(Module):
+@options()
+class PixelShuffle(Layer, op=functional.pixel_shuffle, shown="upscale_factor"):
     """Larger images out of more channels."""
 
     upscale_factor: int
 
 
-@layer(functional.pixel_unshuffle, "downscale_factor")
-class PixelUnshuffle(Module):
+@options()
+class PixelUnshuffle(Layer, op=functional.pixel_unshuffle, shown="downscale_factor"):
     """More channels out of larger images."""
 
     downscale_factor: int
 
 
-@layer(functional.channel_shuffle, "groups")
-class ChannelShuffle(Module):
+@options()
+class ChannelShuffle(Layer, op=functional.channel_shuffle, shown="groups"):
     """Mixes the channels of groups."""
 
     groups: int
 
 
-@layer(functional.interpolate)
-class Upsample(Module):
+@options()
+class Upsample(Layer, op=functional.interpolate):
     """Interpolates rows, images or volumes to a size, or by a factor."""
 
     size: Sizes | None = None
@@ -113,8 +112,8 @@ class UpsamplingBilinear2d(Upsample):
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
 
 
-@layer()
-class PairwiseDistance(Module):
+@options()
+class PairwiseDistance(Layer):
     """The p-norm of the difference of two tensors along their last dim."""
 
     p: InitVar[float] = 2.0
@@ -128,8 +127,8 @@ class PairwiseDistance(Module):
         return functional.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
 
-@layer(functional.cosine_similarity)
-class CosineSimilarity(Module):
+@options()
+class CosineSimilarity(Layer, op=functional.cosine_similarity):
     """The cosine of the angle between two tensors along a dim."""
 
     dim: int = 1
