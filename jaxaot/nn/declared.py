@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
 from jaxaot.nn import functional
@@ -31,7 +31,8 @@ class Layer(Module):
     Class Args:
       op: The function of `nn.functional`. Its parameters are read from the fields, and from `training`; what it has to
         be given besides is what `forward` takes.
-      shown: The fields in the text of the layer. One that ends in `?` is shown where it is set.
+      shown: The fields in the text of the layer: `*size` without its name, `inplace?` where it is set, and of `bias!`
+        whether there is one.
       n_dims: Where there is a class for rows, one for images and one for volumes: of how many dims these are.
     """
 
@@ -136,6 +137,11 @@ def _write(cls: type, lines: list[str], defaults: dict[str, Any] | None = None) 
     setattr(cls, name, method)
 
 
-def _shown(module: Module, shown: str) -> list[str]:
-    found = [(name.rstrip("?"), name.endswith("?")) for name in shown.split()]
-    return [f"{name}={getattr(module, name)!r}" for name, if_set in found if not if_set or getattr(module, name)]
+def _shown(module: Module, shown: str) -> Iterator[str]:
+    for word in shown.split():
+        name = word.strip("*?!")
+        value = getattr(module, name)
+        if word.startswith("*"):
+            yield str(value)
+        elif not word.endswith("?") or value:
+            yield f"{name}={value is not None if word.endswith('!') else value!r}"

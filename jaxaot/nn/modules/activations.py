@@ -9,6 +9,7 @@ from jaxaot.nn.declared import Layer, options
 from jaxaot.nn.init import constant_
 from jaxaot.nn.made import blank, check
 from jaxaot.nn.modules.module import Module
+from jaxaot.nn.parameter import Parameter
 
 
 @options()
@@ -23,11 +24,8 @@ class _OfAlpha(Layer, shown="alpha inplace?"):
 
 
 @options()
-class _Shrink(Layer):
+class _Shrink(Layer, shown="*lambd"):
     lambd: float = 0.5
-
-    def extra_repr(self) -> str:
-        return f"{self.lambd}"
 
 
 @options()
@@ -160,8 +158,10 @@ class Softshrink(_Shrink, op=functional.softshrink):
     """`x` moved towards zero by `lambd`."""
 
 
-class PReLU(Module):
+class PReLU(Layer, op=functional.prelu, shown="num_parameters"):
     """The leaky ReLU whose slope is trained, one or one for each channel."""
+
+    weight: Parameter
 
     def __init__(
         self, num_parameters: int = 1, init: float = 0.25, device: object = None, dtype: DTypeLike | None = None
@@ -175,12 +175,6 @@ class PReLU(Module):
     def reset_parameters(self) -> None:
         """Sets the slopes to where they start."""
         constant_(self.weight, self.init)
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.prelu(input, self.weight)
-
-    def extra_repr(self) -> str:
-        return f"num_parameters={self.num_parameters}"
 
 
 class Softsign(Layer, op=functional.softsign):

@@ -8,6 +8,7 @@ from typing import Any
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
+from jaxaot.nn.declared import Layer
 from jaxaot.nn.made import blank, check
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
@@ -24,7 +25,7 @@ class Identity(Module):
         return input
 
 
-class Linear(Module):
+class Linear(Layer, shown="in_features out_features bias!"):
     """`input @ weight.T + bias`, for a last dim of `in_features`."""
 
     in_features: int
@@ -58,11 +59,8 @@ class Linear(Module):
         """Returns a tensor with a last dim of `out_features`."""
         return functional.linear(input, self.weight, self.bias)
 
-    def extra_repr(self) -> str:
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
-
-class Bilinear(Module):
+class Bilinear(Layer, shown="in1_features in2_features out_features bias!"):
     """`input1 @ weight @ input2 + bias`, for two inputs."""
 
     weight: Parameter
@@ -96,9 +94,3 @@ class Bilinear(Module):
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """Returns a tensor with a last dim of `out_features`."""
         return functional.bilinear(input1, input2, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        return (
-            f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}, "
-            f"bias={self.bias is not None}"
-        )

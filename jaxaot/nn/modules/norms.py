@@ -12,7 +12,6 @@ from jaxaot.nn import functional, init
 from jaxaot.nn.averages import cumulative_batch_norm
 from jaxaot.nn.declared import Layer, options
 from jaxaot.nn.made import arguments, blank, check, each, ones, zero_count, zeros
-from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
 
 
@@ -33,7 +32,7 @@ class _Scaled(Layer):
             init.zeros_(self.bias)
 
 
-class _NormOfStatistics(_Scaled):
+class _NormOfStatistics(_Scaled, shown="*num_features eps momentum affine bias! track_running_stats"):
     """A norm that may keep running statistics; inputs may have some numbers of dims."""
 
     _version = 2
@@ -87,12 +86,6 @@ class _NormOfStatistics(_Scaled):
         version = metadata.get("version")
         if (version is None or version < 2) and self.num_batches_tracked is not None:
             state.setdefault(f"{prefix}num_batches_tracked", self.num_batches_tracked)
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
-        )
 
 
 class _BatchNorm(_NormOfStatistics):
@@ -180,7 +173,7 @@ class InstanceNorm3d(_InstanceNorm, n_dims=(4, 5)):
     """Normalizes each channel of each volume."""
 
 
-class LayerNorm(_Scaled):
+class LayerNorm(_Scaled, shown="*normalized_shape eps elementwise_affine bias!"):
     """Normalizes over the last dims, which have the shape `normalized_shape`."""
 
     def __init__(
@@ -202,14 +195,8 @@ class LayerNorm(_Scaled):
     def forward(self, input: Tensor) -> Tensor:
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
-    def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
-            f"bias={self.bias is not None}"
-        )
 
-
-class RMSNorm(Module):
+class RMSNorm(Layer, shown="*normalized_shape eps elementwise_affine"):
     """Divides by the root of the mean square over the last dims, which have the shape `normalized_shape`."""
 
     weight: Parameter | None
@@ -237,11 +224,8 @@ class RMSNorm(Module):
     def forward(self, x: Tensor) -> Tensor:
         return functional.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
-    def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
-
-class GroupNorm(_Scaled):
+class GroupNorm(_Scaled, shown="*num_groups *num_channels eps affine bias!"):
     """Normalizes over groups of channels of each example."""
 
     def __init__(
@@ -270,21 +254,12 @@ class GroupNorm(_Scaled):
     def forward(self, input: Tensor) -> Tensor:
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
-            f"bias={self.bias is not None}"
-        )
-
 
 @options()
-class LocalResponseNorm(Layer, op=functional.local_response_norm):
+class LocalResponseNorm(Layer, op=functional.local_response_norm, shown="*size alpha beta k"):
     """Divides by the squares of neighbouring channels."""
 
     size: int
     alpha: float = 1e-4
     beta: float = 0.75
     k: float = 1.0
-
-    def extra_repr(self) -> str:
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

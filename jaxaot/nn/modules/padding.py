@@ -14,7 +14,7 @@ Sizes = int | Sequence[int]
 
 
 @options()
-class _Pad(Layer):
+class _Pad(Layer, shown="*padding"):
     padding: Sizes
 
     def __init_subclass__(cls, mode: str = "", **kwargs: Any) -> None:
@@ -27,9 +27,6 @@ class _Pad(Layer):
     def forward(self, input: Tensor) -> Tensor:
         """Returns the input with more at the ends of its last dims."""
         return functional.pad(input, self.padding, self._mode)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
 
 
 @options()
@@ -45,12 +42,9 @@ class _ConstantPad(Layer, shown="padding value"):
         return functional.pad(input, self.padding, "constant", self.value)
 
 
-class _Zero(_ConstantPad):
+class _Zero(_ConstantPad, shown="*padding"):
     def __init__(self, padding: Sizes) -> None:
         super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
 
 
 class CircularPad1d(_Pad, n_dims=1, mode="circular"):
