@@ -7,8 +7,8 @@
         inplace: bool = False
 
 What such a class says anyway is written for it: `__init__`, `forward` and `extra_repr`, as Python that names the
-attributes, as compiled functions guard those attributes of a module that its code names. A class declares all of its
-options itself, in PyTorch's order, or takes over the `__init__` of its base.
+attributes, as compiled functions guard those attributes of a module that its code names. As in a dataclass, options of
+a base come first, in its order.
 """
 
 from __future__ import annotations
@@ -25,6 +25,24 @@ L = TypeVar("L", bound="Layer")
 _MISSING: Any = inspect.Parameter.empty
 
 
+class _Field(NamedTuple):
+    kind: str
+    default: Any
+
+    @property
+    def is_passed_on(self) -> bool:
+        return self.kind.startswith("InitVar")
+
+
+class _Buffer(NamedTuple):
+    default: Any
+
+
+def buffer(*, default: Any) -> Any:
+    """Returns what stands for the default of a field that is registered as a buffer."""
+    return _Buffer(default)
+
+
 class Layer(Module):
     """A module whose `forward` calls one function.
 
@@ -37,7 +55,7 @@ class Layer(Module):
     """
 
     _n_dims: Any
-    _kept: tuple[str, ...] = ("training",)
+    _fields: dict[str, _Field] = {}
 
     def __init_subclass__(
         cls, op: Callable[..., Any] | None = None, shown: str = "", n_dims: Any = None, **kwargs: Any
@@ -48,16 +66,7 @@ class Layer(Module):
         if shown:
             cls.extra_repr = lambda self: ", ".join(_shown(self, shown))
         if op is not None:
-            _write(cls, _forward_of(op, _kept_of(cls) or cls._kept))
-
-
-class _Buffer(NamedTuple):
-    default: Any
-
-
-def buffer(*, default: Any) -> Any:
-    """Returns what stands for the default of a field that is registered as a buffer."""
-    return _Buffer(default)
+            _write(cls, _forward_of(op, {**cls._fields, **_fields_of(cls)}))
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(buffer,))
@@ -71,46 +80,39 @@ def options(*, kw_only: bool = False) -> Callable[[type[L]], type[L]]:
     """
 
     def declare(cls: type[L]) -> type[L]:
-        fields = inspect.get_annotations(cls)
-        cls._kept = _kept_of(cls)
-        _write(cls, _init_of(cls, fields, kw_only), _defaults_of(cls, fields))
+        own = _fields_of(cls)
+        for name in own.keys() & vars(cls).keys():  # attributes of a module are those of its instance
+            delattr(cls, name)
+        cls._fields = {**cls._fields, **own}
+        _write(cls, _init_of(cls, kw_only))
         return cls
 
     return declare
 
 
-def _kept_of(cls: type) -> tuple[str, ...]:
-    """Returns the fields of a class that its instances keep; none if it declares no fields."""
-    kept = [name for name, kind in inspect.get_annotations(cls).items() if "InitVar" not in kind]
-    return (*kept, "training") if kept else ()
+def _fields_of(cls: type) -> dict[str, _Field]:
+    """Returns the fields that a class declares itself."""
+    return {n: _Field(kind, vars(cls).get(n, _MISSING)) for n, kind in inspect.get_annotations(cls).items()}
 
 
-def _init_of(cls: type, fields: dict[str, str], kw_only: bool) -> list[str]:
+def _init_of(cls: type[Layer], kw_only: bool) -> list[str]:
     takes, lines, passed_on = ["self", *"*"[:kw_only]], [], []
-    for name, kind in fields.items():
-        default = vars(cls).get(name, _MISSING)
-        annotation = kind.removeprefix("InitVar[").removesuffix("]") if "InitVar" in kind else kind
-        takes.append(f"{name}: {annotation}" + ("" if default is _MISSING else f" = defaults[{name!r}]"))
-        if "InitVar" in kind:
+    for name, field in cls._fields.items():
+        annotation = field.kind.removeprefix("InitVar[").removesuffix("]") if field.is_passed_on else field.kind
+        takes.append(f"{name}: {annotation}" + ("" if field.default is _MISSING else f" = defaults[{name!r}]"))
+        if field.is_passed_on:
             passed_on.append(f"{name}={name}")
-        elif isinstance(default, _Buffer):
+        elif isinstance(field.default, _Buffer):
             lines.append(f"self.register_buffer({name!r}, {name})")
         else:
             lines.append(f"self.{name} = {name}")
     if hasattr(cls, "__post_init__"):
         lines.append(f"self.__post_init__({', '.join(passed_on)})")
-    return [f"def __init__({', '.join(takes)}) -> None:", "super(cls, self).__init__()", *lines]
+    return [f"def __init__({', '.join(takes)}) -> None:", "super(layer, self).__init__()", *lines]
 
 
-def _defaults_of(cls: type, fields: dict[str, str]) -> dict[str, Any]:
-    """Returns the defaults of the fields, which leave the class: attributes of a module are those of its instance."""
-    found = {name: vars(cls)[name] for name in fields if name in vars(cls)}
-    for name in found:
-        delattr(cls, name)
-    return {name: value.default if isinstance(value, _Buffer) else value for name, value in found.items()}
-
-
-def _forward_of(op: Callable[..., Any], kept: tuple[str, ...]) -> list[str]:
+def _forward_of(op: Callable[..., Any], fields: dict[str, _Field]) -> list[str]:
+    kept = {"training", *(name for name, field in fields.items() if not field.is_passed_on)}
     takes, call, is_in_order = ["self"], [], True
     for name, parameter in inspect.signature(op).parameters.items():
         is_in_order = is_in_order and parameter.kind is not parameter.KEYWORD_ONLY
@@ -126,13 +128,15 @@ def _forward_of(op: Callable[..., Any], kept: tuple[str, ...]) -> list[str]:
     return [f"def forward({', '.join(takes)}) -> {returns}:", f"return functional.{called}({', '.join(call)})"]
 
 
-def _write(cls: type, lines: list[str], defaults: dict[str, Any] | None = None) -> None:
+def _write(cls: type[Layer], lines: list[str]) -> None:
     """Gives a class a method of some lines, as if it stood in the module of the class."""
     module, made = sys.modules[cls.__module__], {}
     name = lines[0].removeprefix("def ").partition("(")[0]
-    source = f"def write(cls, defaults):\n {lines[0]}\n  " + "\n  ".join(lines[1:]) + f"\n return {name}"
+    source = f"def write(layer, defaults):\n {lines[0]}\n  " + "\n  ".join(lines[1:]) + f"\n return {name}"
     exec(compile(source, str(module.__file__), "exec"), vars(module), made)
-    method = made["write"](cls, defaults)
+    given = {name: field.default for name, field in cls._fields.items()}
+    defaults = {name: value.default if isinstance(value, _Buffer) else value for name, value in given.items()}
+    method = made["write"](Layer, defaults)
     method.__qualname__ = f"{cls.__qualname__}.{name}"
     setattr(cls, name, method)
 

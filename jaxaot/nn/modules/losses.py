@@ -35,6 +35,15 @@ class _WeightedLoss(_Reduced):
 
 
 @options()
+class _ClassLoss(_Reduced):
+    weight: Tensor | None = buffer(default=None)
+    size_average: InitVar[bool | None] = None
+    ignore_index: int = -100
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+@options()
 class _PairLoss(_Reduced):
     margin: float = 0.0
     size_average: InitVar[bool | None] = None
@@ -50,15 +59,8 @@ class MSELoss(_Loss, op=functional.mse_loss):
     """The mean squared difference."""
 
 
-@options()
-class NLLLoss(_Reduced, op=functional.nll_loss):
+class NLLLoss(_ClassLoss, op=functional.nll_loss):
     """The negative log likelihood of classes."""
-
-    weight: Tensor | None = buffer(default=None)
-    size_average: InitVar[bool | None] = None
-    ignore_index: int = -100
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
 
 
 class NLLLoss2d(NLLLoss):
@@ -66,14 +68,9 @@ class NLLLoss2d(NLLLoss):
 
 
 @options()
-class CrossEntropyLoss(_Reduced, op=functional.cross_entropy):
+class CrossEntropyLoss(_ClassLoss, op=functional.cross_entropy):
     """The cross entropy of logits and classes, or of logits and probabilities."""
 
-    weight: Tensor | None = buffer(default=None)
-    size_average: InitVar[bool | None] = None
-    ignore_index: int = -100
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
     label_smoothing: float = 0.0
 
 
@@ -104,12 +101,9 @@ class GaussianNLLLoss(_Reduced, op=functional.gaussian_nll_loss):
 
 
 @options()
-class KLDivLoss(_Reduced, op=functional.kl_div):
+class KLDivLoss(_Loss, op=functional.kl_div):
     """The Kullback-Leibler divergence of log probabilities from a target."""
 
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
     log_target: bool = False
 
 
@@ -118,24 +112,17 @@ class BCELoss(_WeightedLoss, op=functional.binary_cross_entropy):
 
 
 @options()
-class BCEWithLogitsLoss(_Reduced, op=functional.binary_cross_entropy_with_logits):
+class BCEWithLogitsLoss(_WeightedLoss, op=functional.binary_cross_entropy_with_logits):
     """The cross entropy of logits of two classes."""
 
-    weight: Tensor | None = buffer(default=None)
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
     pos_weight: Tensor | None = buffer(default=None)
 
 
 @options()
-class HingeEmbeddingLoss(_Reduced, op=functional.hinge_embedding_loss):
+class HingeEmbeddingLoss(_PairLoss, op=functional.hinge_embedding_loss):
     """`x` where the target is 1, `max(0, margin - x)` where it is -1."""
 
     margin: float = 1.0
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
 
 
 class MultiLabelMarginLoss(_Loss, op=functional.multilabel_margin_loss):
@@ -143,12 +130,9 @@ class MultiLabelMarginLoss(_Loss, op=functional.multilabel_margin_loss):
 
 
 @options()
-class SmoothL1Loss(_Reduced, op=functional.smooth_l1_loss):
+class SmoothL1Loss(_Loss, op=functional.smooth_l1_loss):
     """Squared differences below `beta`, absolute ones above."""
 
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
     beta: float = 1.0
 
 
