@@ -168,15 +168,7 @@ def _give_up_stdout() -> None:
 
 @contextlib.contextmanager
 def _of_users(what: str, name: str) -> Iterator[None]:
-    """Says in one line what the user's code raises.
-
-    Args:
-      what: What was to be done.
-      name: With which function.
-
-    Raises:
-      UsageError: If it raises something that is no error of jaxaot.
-    """
+    """Says in one line what the user's code raises, when something was to be done with a function of that name."""
     try:
         yield
     except (UsageError, JaxaotError, BrokenPipeError):
@@ -271,15 +263,7 @@ def _bench(options: argparse.Namespace, console: Console) -> int:
 
 
 def _load(name: str, what: str) -> tuple[Any, Callable[..., Any]]:
-    """Returns a module and a function in it, given as `MODULE:FUNCTION`.
-
-    Args:
-      name: The two names.
-      what: What is to be done with it, for the error.
-
-    Raises:
-      UsageError: If there are none of these names.
-    """
+    """Returns a module and a function in it, given as `MODULE:FUNCTION`, to do with it what the error says."""
     module_name, _, function = name.partition(":")
     if not module_name or not function:
         raise UsageError(f"cannot {what} {name}: write MODULE:FUNCTION, such as `train:step`")
@@ -297,11 +281,7 @@ def _load(name: str, what: str) -> tuple[Any, Callable[..., Any]]:
 
 
 def _example_args(module: types.ModuleType, function: Callable[..., Any], name: str, what: str) -> tuple[Any, ...]:
-    """Returns the arguments that a module has for one of its functions.
-
-    Raises:
-      UsageError: If it has none, or they do not fit.
-    """
+    """Returns the arguments that a module has for one of its functions."""
     if not hasattr(module, "example_args"):
         raise UsageError(
             f"cannot {what} {name}: its module has no `example_args()`; write one that returns the arguments, such as "
@@ -357,14 +337,7 @@ def _profile(options: argparse.Namespace, console: Console) -> int:
 
 
 def _profiled(ask: Callable[..., Any], function: Callable[..., Any], args: list[Any], shapes: list[Any]) -> Any:
-    """Returns the profile of a function of arrays, or of tensors if it takes none.
-
-    Args:
-      ask: Makes it.
-      function: The function.
-      args: Its arguments.
-      shapes: Those of them that are types.
-    """
+    """Returns the profile of a function of arrays, or of tensors if it takes none; `shapes` are arguments too."""
     try:
         return ask(function, *args)
     except (ConcretizationError, BudgetError, PolicyError, ArgumentError, NotDifferentiableError):
@@ -404,11 +377,7 @@ _SHORT = {"f": "float", "bf": "bfloat", "i": "int", "s": "int", "u": "uint", "c"
 
 
 def _shape(text: str) -> tuple[str, jax.ShapeDtypeStruct]:
-    """Returns the name and the type that `x=f32[32,128]` says.
-
-    Raises:
-      UsageError: If it says none.
-    """
+    """Returns the name and the type that `x=f32[32,128]` says."""
     match = _SHAPE.match(text)
     if match is None:
         raise UsageError(f"cannot read --shape {text}: write NAME=TYPE[SIZES], such as x=f32[32,128]")

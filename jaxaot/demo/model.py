@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 from jaxaot.facade.members.foreach import FOREACH
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional as F
+from jaxaot.nn.modules.containers import ModuleList
+from jaxaot.nn.modules.module import Module
+from jaxaot.nn.modules.norms import LayerNorm
+from jaxaot.nn.parameter import Parameter
 from jaxaot.tape.modes import no_grad
 
-zeros, ones, randn, cat = (FUNCTIONS[""][name] for name in ("zeros", "ones", "randn", "cat"))
+zeros, randn = FUNCTIONS[""]["zeros"], FUNCTIONS[""]["randn"]
 zeros_like, arange = FUNCTIONS[""]["zeros_like"], FUNCTIONS[""]["arange"]
 
 
@@ -29,51 +33,23 @@ class Shape:
     dropout: float = 0.1
 
 
-class Module:
-    """Something that holds parameters."""
-
-    def parameters(self) -> Iterator[Tensor]:
-        """Returns all parameters, depth first."""
-        for value in vars(self).values():
-            yield from _parameters(value)
-
-
-def _parameters(value: object) -> Iterator[Tensor]:
-    if isinstance(value, Tensor) and value.requires_grad:
-        yield value
-    elif isinstance(value, Module):
-        yield from value.parameters()
-    elif isinstance(value, list):
-        for item in value:
-            yield from _parameters(item)
-
-
 class Linear(Module):
     """x W + b."""
 
     def __init__(self, n_in: int, n_out: int, scale: float = 1.0):
-        self.weight = (randn(n_in, n_out) * (scale / math.sqrt(n_in))).requires_grad_()
-        self.bias = zeros(n_out, requires_grad=True)
+        super().__init__()
+        self.weight = Parameter(randn(n_in, n_out) * (scale / math.sqrt(n_in)))
+        self.bias = Parameter(zeros(n_out))
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         return x @ self.weight + self.bias
-
-
-class LayerNorm(Module):
-    """Normalizes the last dim."""
-
-    def __init__(self, n: int):
-        self.weight = ones(n, requires_grad=True)
-        self.bias = zeros(n, requires_grad=True)
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return F.layer_norm(x, (x.shape[-1],), self.weight, self.bias)
 
 
 class Attention(Module):
     """Causal self-attention."""
 
     def __init__(self, shape: Shape):
+        super().__init__()
         self.n_heads = shape.n_heads
         self.dropout = shape.dropout
         self.qkv = Linear(shape.width, 3 * shape.width)
@@ -86,7 +62,7 @@ class Attention(Module):
         q, k, v = qkv.unbind(0)
         return q, k, v
 
-    def __call__(self, x: Tensor, training: bool) -> Tensor:
+    def forward(self, x: Tensor, training: bool) -> Tensor:
         q, k, v = self.heads(x)
         y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         y = self.out(y.transpose(1, 2).reshape(*x.shape))
@@ -106,6 +82,7 @@ class Block(Module):
     """Attention and a two-layer perceptron, each added to its input."""
 
     def __init__(self, shape: Shape):
+        super().__init__()
         self.norm1 = LayerNorm(shape.width)
         self.attention = Attention(shape)
         self.norm2 = LayerNorm(shape.width)
@@ -117,7 +94,7 @@ class Block(Module):
         y = self.down(F.gelu(self.up(self.norm2(x)), approximate="tanh"))
         return F.dropout(y, self.dropout, training)
 
-    def __call__(self, x: Tensor, training: bool) -> Tensor:
+    def forward(self, x: Tensor, training: bool) -> Tensor:
         x = x + self.attention(self.norm1(x), training)
         x += self.mlp(x, training)
         return x
@@ -131,13 +108,14 @@ class GPT(Module):
     """A decoder-only transformer; the output layer is the transposed embedding."""
 
     def __init__(self, shape: Shape):
+        super().__init__()
         self.shape = shape
-        self.embedding = (randn(shape.n_characters, shape.width) * 0.02).requires_grad_()
-        self.positions = (randn(shape.context, shape.width) * 0.02).requires_grad_()
-        self.blocks = [Block(shape) for _ in range(shape.n_layers)]
+        self.embedding = Parameter(randn(shape.n_characters, shape.width) * 0.02)
+        self.positions = Parameter(randn(shape.context, shape.width) * 0.02)
+        self.blocks = ModuleList(Block(shape) for _ in range(shape.n_layers))
         self.norm = LayerNorm(shape.width)
 
-    def __call__(self, codes: Tensor, training: bool = False) -> Tensor:
+    def forward(self, codes: Tensor, training: bool = False) -> Tensor:
         """Returns logits (batch, length, characters) for codes (batch, length)."""
         x = F.embedding(codes, self.embedding) + self.positions[: codes.shape[1]]
         for block in self.blocks:
@@ -166,7 +144,7 @@ class GPT(Module):
 class AdamW:
     """AdamW (Loshchilov & Hutter, https://arxiv.org/abs/1711.05101) with foreach ops in place."""
 
-    def __init__(self, params: list[Tensor], betas: tuple[float, float] = (0.9, 0.99), weight_decay: float = 0.1):
+    def __init__(self, params: Sequence[Tensor], betas: tuple[float, float] = (0.9, 0.99), weight_decay: float = 0.1):
         self.params = params
         self.betas = betas
         self.weight_decay = weight_decay

@@ -27,14 +27,11 @@ if not TYPE_CHECKING:  # else any name would do for a type checker
         modules = _importlib.import_module("jaxaot.nn.modules")
         if name == "__all__":
             return __dir__()
-        found = getattr(modules, name, None)
-        if found is None or name.startswith("_"):
+        if name not in modules.__all__:
             raise _missing_name("jaxaot.nn", name, __dir__())
-        globals()[name] = found
+        globals()[name] = found = getattr(modules, name)
         return found
 
 
 def __dir__() -> list[str]:
-    modules = _importlib.import_module("jaxaot.nn.modules")
-    classes = [name for name, value in vars(modules).items() if isinstance(value, type) and not name.startswith("_")]
-    return sorted([*classes, "from_nnx", "functional", "init", "utils"])
+    return sorted([*_importlib.import_module("jaxaot.nn.modules").__all__, "functional", "init", "utils"])

@@ -120,12 +120,7 @@ class _Same(Function):
 
 
 class _Gradients:
-    """The backward hooks of one call of a module.
-
-    Args:
-      module: The module.
-      hooks: Its hooks.
-    """
+    """The backward hooks of one call of a module."""
 
     def __init__(self, module: object, hooks: dict[str, dict[int, Any]]):
         self._module = module

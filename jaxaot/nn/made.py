@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jaxaot._typing import DTypeLike
@@ -10,6 +10,11 @@ from jaxaot.errors import TensorValueError
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn.parameter import Parameter
+
+
+def arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the arguments of an `__init__`, out of what `locals()` returns there."""
+    return {name: value for name, value in given.items() if name not in ("self", "__class__")}
 
 
 def blank(size: Sequence[int], device: object, dtype: DTypeLike | None) -> Any:
@@ -62,3 +67,9 @@ def reduced(size_average: bool | None, reduce: bool | None, reduction: str) -> s
     if reduce is False:
         return "none"
     return "sum" if size_average is False else "mean"
+
+
+def changed(module: object, plain: Mapping[str, Any]) -> str:
+    """Returns what the text of a module says of options that are not the plain ones, `, groups=2, bias=False`."""
+    found = {name: getattr(module, name) for name in plain}
+    return "".join(f", {name}={value}" for name, value in found.items() if value != plain[name])

@@ -24,6 +24,22 @@ def like(parameter: Tensor, value: float = 0.0) -> Tensor:
     return _TOP["full_like"](parameter, value, requires_grad=False)
 
 
+def start(parameter: Tensor, *kept: str) -> dict[str, Tensor]:
+    """Returns a count and zeros of the shape of a parameter, by their names."""
+    return {"step": counted(parameter), **{name: like(parameter) for name in kept}}
+
+
+def decayed(parameter: Tensor, gradient: Tensor, group: Mapping[str, Any]) -> Tensor:
+    """Returns the gradient with the decay of weights in it, or takes it from the parameter itself."""
+    decay = group["weight_decay"]
+    if decay == 0:
+        return gradient
+    if group.get("decoupled_weight_decay"):
+        parameter.mul_(1 - group["lr"] * decay)
+        return gradient
+    return gradient + parameter * decay
+
+
 def exact(step: Tensor, parameter: Tensor) -> Tensor:
     """Returns a count in 64 bits where the parameter has as many."""
     return step.to(parameter.dtype) if parameter.dtype.name == "float64" else step

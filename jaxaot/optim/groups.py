@@ -6,7 +6,6 @@ Optimizers are guarded by what the code of their classes names. This file is no 
 from __future__ import annotations
 
 import difflib
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,8 +17,8 @@ from jaxaot.facade.gradients.grad import recording
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.subclass.wrapper_gradients import carried
+from jaxaot.nn.hooks import hooks_of
 from jaxaot.nn.on_tensors import parameter_of, parameters_of
-from jaxaot.tape.hooks import RemovableHandle
 
 REQUIRED: Any = object()
 """The default of an option that each group has to say."""
@@ -201,7 +200,7 @@ def _numbered(groups: Iterable[Mapping[str, Any]]) -> dict[int, int]:
 
 def state_dict_of(optimizer: Any) -> dict[str, Any]:
     """Returns what `Optimizer.state_dict` does."""
-    for hook in _hooks(optimizer, "state_dict_pre"):
+    for hook in hooks_of(optimizer, "state_dict_pre"):
         hook(optimizer)
     numbers = _numbered(optimizer.param_groups)
     groups = [
@@ -213,7 +212,7 @@ def state_dict_of(optimizer: Any) -> dict[str, Any]:
     ]
     kept = sorted((numbers[id(p)], dict(s)) for p, s in optimizer.state.items() if id(p) in numbers and s)
     made: dict[str, Any] = {"state": dict(kept), "param_groups": groups}
-    for hook in _hooks(optimizer, "state_dict_post"):
+    for hook in hooks_of(optimizer, "state_dict_post"):
         changed = hook(optimizer, made)
         made = made if changed is None else changed
     return made
@@ -226,7 +225,7 @@ def load_state_dict(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
             f"`load_state_dict` takes what `state_dict()` returned, and a {type(state_dict).__name__} was given."
         )
     state_dict = dict(state_dict)
-    for hook in _hooks(optimizer, "load_pre"):
+    for hook in hooks_of(optimizer, "load_pre"):
         changed = hook(optimizer, state_dict)
         state_dict = state_dict if changed is None else changed
     groups, saved = optimizer.param_groups, state_dict.get("param_groups")
@@ -263,7 +262,7 @@ def load_state_dict(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
         group.update(**{**newer, **options}, params=params)
     optimizer.state.clear()
     optimizer.state.update(made)
-    for hook in _hooks(optimizer, "load_post"):
+    for hook in hooks_of(optimizer, "load_post"):
         hook(optimizer)
 
 
@@ -321,17 +320,6 @@ def _loaded(value: Any, parameter: Tensor, name: str) -> Any:
 
 
 # -- hooks and text ----------------------------------------------------------------------------------------------------
-
-
-def add_hook(optimizer: Any, kind: str, hook: Callable[..., Any]) -> RemovableHandle:
-    """Registers a hook of an optimizer."""
-    if optimizer._hooks is None:
-        optimizer._hooks = defaultdict(dict)
-    return RemovableHandle(optimizer._hooks[kind], hook)
-
-
-def _hooks(optimizer: Any, kind: str) -> list[Callable[..., Any]]:
-    return [] if optimizer._hooks is None else list(optimizer._hooks[kind].values())
 
 
 def call_hooks(optimizer: Any, hooks: Mapping[str, Mapping[int, Any]], kind: str, closure: Any) -> None:

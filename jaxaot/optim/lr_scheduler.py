@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, SupportsFloat
 
+from jaxaot._callables import name_init
 from jaxaot._util import show_only_own as _show_only_own
+from jaxaot.nn.made import arguments
 from jaxaot.optim.rules.optimizer import Optimizer
 from jaxaot.optim.schedules import (
     as_metric,
@@ -16,6 +18,7 @@ from jaxaot.optim.schedules import (
     check_functions,
     check_list,
     check_numbers,
+    check_of_one,
     check_optimizer,
     check_schedules,
     each_group,
@@ -50,6 +53,10 @@ class LRScheduler:
         self.last_epoch = last_epoch
         self._initial_step()
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name_init(cls)
+
     def _initial_step(self) -> None:
         self._step_count = 0
         self._is_initial = True
@@ -82,6 +89,9 @@ class LRScheduler:
             values = self._closed_form()
             if values is None:
                 values = self.get_lr()
+        self._put(values)
+
+    def _put(self, values: Iterable[Any]) -> None:
         for group, rate in zip(self.optimizer.param_groups, values, strict=True):
             put(group, "lr", rate)
         self._last_lr = rates(self.optimizer)
@@ -95,99 +105,104 @@ class LRScheduler:
         load_state(self, state_dict)
 
 
-class LambdaLR(LRScheduler):
+class _OfFunctions(LRScheduler):
+    def __init__(self, optimizer: Optimizer, lr_lambda: RateOf | Sequence[RateOf], last_epoch: int = -1) -> None:
+        self.lr_lambdas: list[RateOf] = each_group("lr_lambda", optimizer, lr_lambda)
+        check_functions("lr_lambda", self.lr_lambdas)
+        super().__init__(optimizer, last_epoch)
+
+    def _times_functions(self, before: Iterable[Any]) -> list[Any]:
+        return [scaled(rate, fn, self.last_epoch) for fn, rate in zip(self.lr_lambdas, before, strict=True)]
+
+
+class LambdaLR(_OfFunctions):
     """The first learning rate times a function of the epoch."""
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: RateOf | Sequence[RateOf], last_epoch: int = -1) -> None:
-        self.lr_lambdas: list[RateOf] = each_group("lr_lambda", optimizer, lr_lambda)
-        check_functions("lr_lambda", self.lr_lambdas)
-        super().__init__(optimizer, last_epoch)
-
     def get_lr(self) -> list[Any]:
-        return [scaled(rate, fn, self.last_epoch) for fn, rate in zip(self.lr_lambdas, self.base_lrs, strict=True)]
+        return self._times_functions(self.base_lrs)
 
 
-class MultiplicativeLR(LRScheduler):
+class MultiplicativeLR(_OfFunctions):
     """The learning rate before times a function of the epoch."""
-
-    def __init__(self, optimizer: Optimizer, lr_lambda: RateOf | Sequence[RateOf], last_epoch: int = -1) -> None:
-        self.lr_lambdas: list[RateOf] = each_group("lr_lambda", optimizer, lr_lambda)
-        check_functions("lr_lambda", self.lr_lambdas)
-        super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
         now = rates(self.optimizer)
-        if self._is_initial:
-            return now
-        return [scaled(rate, fn, self.last_epoch) for fn, rate in zip(self.lr_lambdas, now, strict=True)]
+        return now if self._is_initial else self._times_functions(now)
 
 
-class StepLR(LRScheduler):
+class _OfOptions(LRScheduler):
+    def __init__(self, optimizer: Optimizer, last_epoch: int, **options: Any) -> None:
+        vars(self).update(options)
+        super().__init__(optimizer, last_epoch)
+
+
+class _OfFactors(_OfOptions):
+    """A schedule of factors: `_step_factor` of the rates before, None if they stay; `_factor` of the first ones."""
+
+    _step_factor: Callable[[], Any]
+    _factor: Callable[[], Any]
+
+    def get_lr(self) -> list[Any]:
+        now, factor = rates(self.optimizer), self._step_factor()
+        return now if factor is None else [rate * factor for rate in now]
+
+    def _closed_form(self) -> list[Any]:
+        factor = self._factor()
+        return [rate * factor for rate in self.base_lrs]
+
+
+class StepLR(_OfFactors):
     """Times `gamma` every `step_size` epochs."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
-        self.step_size = step_size
-        self.gamma = gamma
-        super().__init__(optimizer, last_epoch)
+        super().__init__(**arguments(locals()))
 
-    def get_lr(self) -> list[Any]:
-        now = rates(self.optimizer)
-        if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
-            return now
-        return [rate * self.gamma for rate in now]
+    def _step_factor(self) -> float | None:
+        return None if self.last_epoch == 0 or self.last_epoch % self.step_size != 0 else self.gamma
 
-    def _closed_form(self) -> list[Any]:
-        return [rate * self.gamma ** (self.last_epoch // self.step_size) for rate in self.base_lrs]
+    def _factor(self) -> float:
+        return self.gamma ** (self.last_epoch // self.step_size)
 
 
-class MultiStepLR(LRScheduler):
+class MultiStepLR(_OfFactors):
     """Times `gamma` at each milestone."""
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
         check_list("milestones", milestones)
-        self.milestones = Counter(milestones)
-        self.gamma = gamma
-        super().__init__(optimizer, last_epoch)
+        super().__init__(optimizer, last_epoch, milestones=Counter(milestones), gamma=gamma)
 
-    def get_lr(self) -> list[Any]:
-        now = rates(self.optimizer)
+    def _step_factor(self) -> float | None:
         for milestone, times in self.milestones.items():  # compared one by one, so that the epoch may be symbolic
             if self.last_epoch == milestone:
-                return [rate * self.gamma**times for rate in now]
-        return now
+                return self.gamma**times
+        return None
 
-    def _closed_form(self) -> list[Any]:
-        passed = _n_passed(self.milestones.elements(), self.last_epoch)
-        return [rate * self.gamma**passed for rate in self.base_lrs]
+    def _factor(self) -> float:
+        return self.gamma ** _n_passed(self.milestones.elements(), self.last_epoch)
 
 
-class ConstantLR(LRScheduler):
+class ConstantLR(_OfFactors):
     """Times `factor` until an epoch."""
 
     def __init__(
         self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
     ) -> None:
         check(0 <= factor <= 1.0, "Constant multiplicative factor expected to be between 0 and 1.")
-        self.factor = factor
-        self.total_iters = total_iters
-        super().__init__(optimizer, last_epoch)
+        super().__init__(**arguments(locals()))
 
-    def get_lr(self) -> list[Any]:
-        now = rates(self.optimizer)
+    def _step_factor(self) -> float | None:
         if self.last_epoch == 0:
-            return [rate * self.factor for rate in now]
-        if self.last_epoch != self.total_iters:
-            return now
-        return [rate * (1.0 / self.factor) for rate in now]
+            return self.factor
+        return None if self.last_epoch != self.total_iters else 1.0 / self.factor
 
-    def _closed_form(self) -> list[Any]:
+    def _factor(self) -> float:
         is_over = self.last_epoch >= self.total_iters
-        return [rate * (self.factor + is_over * (1 - self.factor)) for rate in self.base_lrs]
+        return self.factor + is_over * (1 - self.factor)
 
 
-class LinearLR(LRScheduler):
+class LinearLR(_OfFactors):
     """Times a factor that goes from one to another in a straight line."""
 
     def __init__(
@@ -203,69 +218,55 @@ class LinearLR(LRScheduler):
             "Starting multiplicative factor expected to be greater than 0 and less or equal to 1.",
         )
         check(0 <= end_factor <= 1.0, "Ending multiplicative factor expected to be between 0 and 1.")
-        self.start_factor = start_factor
-        self.end_factor = end_factor
-        self.total_iters = total_iters
-        super().__init__(optimizer, last_epoch)
+        super().__init__(**arguments(locals()))
 
-    def get_lr(self) -> list[Any]:
-        now = rates(self.optimizer)
+    def _step_factor(self) -> float | None:
         if self.last_epoch == 0:
-            return [rate * self.start_factor for rate in now]
+            return self.start_factor
         if self._is_initial or self.last_epoch > self.total_iters:
-            return now
+            return None
         change = self.end_factor - self.start_factor
-        before = self.total_iters * self.start_factor + (self.last_epoch - 1) * change
-        return [rate * (1.0 + change / before) for rate in now]
+        return 1.0 + change / (self.total_iters * self.start_factor + (self.last_epoch - 1) * change)
 
-    def _closed_form(self) -> list[Any]:
+    def _factor(self) -> float:
         part = min(self.total_iters, self.last_epoch) / self.total_iters
-        factor = self.start_factor + (self.end_factor - self.start_factor) * part
-        return [rate * factor for rate in self.base_lrs]
+        return self.start_factor + (self.end_factor - self.start_factor) * part
 
 
-class ExponentialLR(LRScheduler):
+class ExponentialLR(_OfFactors):
     """Times `gamma` at each epoch."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
-        self.gamma = gamma
-        super().__init__(optimizer, last_epoch)
+        super().__init__(**arguments(locals()))
 
-    def get_lr(self) -> list[Any]:
-        now = rates(self.optimizer)
-        return now if self._is_initial else [rate * self.gamma for rate in now]
+    def _step_factor(self) -> float | None:
+        return None if self._is_initial else self.gamma
 
-    def _closed_form(self) -> list[Any]:
-        return [rate * self.gamma**self.last_epoch for rate in self.base_lrs]
+    def _factor(self) -> float:
+        return self.gamma**self.last_epoch
 
 
-class PolynomialLR(LRScheduler):
+class PolynomialLR(_OfFactors):
     """Times a power of what is left of the epochs."""
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
-        self.total_iters = total_iters
-        self.power = power
-        super().__init__(optimizer, last_epoch)
+        super().__init__(**arguments(locals()))
 
-    def get_lr(self) -> list[Any]:
-        now = rates(self.optimizer)
+    def _step_factor(self) -> float | None:
         if self._is_initial or self.last_epoch > self.total_iters:
-            return now
+            return None
         left, before = (1.0 - epoch / self.total_iters for epoch in (self.last_epoch, self.last_epoch - 1))
-        return [rate * (left / before) ** self.power for rate in now]
+        return (left / before) ** self.power
 
-    def _closed_form(self) -> list[Any]:
-        left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
-        return [rate * left**self.power for rate in self.base_lrs]
+    def _factor(self) -> float:
+        return (1.0 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power
 
 
-class CosineAnnealingLR(LRScheduler):
+class CosineAnnealingLR(_OfOptions):
     """Along half a cosine to `eta_min`, and back."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
-        self.T_max = T_max
-        self.eta_min = eta_min
-        super().__init__(optimizer, last_epoch)
+        super().__init__(**arguments(locals()))
 
     def get_lr(self) -> list[Any]:
         now, least = rates(self.optimizer), self.eta_min
@@ -285,7 +286,7 @@ class CosineAnnealingLR(LRScheduler):
         return [self.eta_min + (rate - self.eta_min) * factor for rate in self.base_lrs]
 
 
-class CosineAnnealingWarmRestarts(LRScheduler):
+class CosineAnnealingWarmRestarts(_OfOptions):
     """Along half a cosine to `eta_min`, again and again."""
 
     def __init__(
@@ -293,12 +294,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     ) -> None:
         check(isinstance(T_0, int) and T_0 > 0, f"Expected positive integer T_0, but got {T_0}")
         check(isinstance(T_mult, int) and T_mult >= 1, f"Expected integer T_mult >= 1, but got {T_mult}")
-        self.T_0 = T_0
-        self.T_i = T_0
-        self.T_mult = T_mult
-        self.eta_min = eta_min
-        self.T_cur: float = last_epoch
-        super().__init__(optimizer, last_epoch)
+        super().__init__(**arguments(locals()), T_i=T_0, T_cur=last_epoch)
 
     def get_lr(self) -> list[Any]:
         factor = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
@@ -316,20 +312,21 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 self.T_i = self.T_i * self.T_mult
         else:
             check(epoch >= 0, f"Expected non-negative epoch, but got {epoch}")
-            if epoch >= self.T_0:
-                if self.T_mult == 1:
-                    self.T_cur = epoch % self.T_0
-                else:
-                    n = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
-                    self.T_cur = epoch - self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
-                    self.T_i = self.T_0 * self.T_mult**n
-            else:
-                self.T_i = self.T_0
-                self.T_cur = epoch
+            self._place_at(epoch)
         self.last_epoch = math.floor(epoch)
-        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
-            put(group, "lr", rate)
-        self._last_lr = rates(self.optimizer)
+        self._put(self.get_lr())
+
+    def _place_at(self, epoch: float) -> None:
+        """Notes in which period an epoch is, and where in it."""
+        if epoch < self.T_0:
+            self.T_i = self.T_0
+            self.T_cur = epoch
+        elif self.T_mult == 1:
+            self.T_cur = epoch % self.T_0
+        else:
+            n = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
+            self.T_cur = epoch - self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
+            self.T_i = self.T_0 * self.T_mult**n
 
 
 class SequentialLR(LRScheduler):
@@ -339,17 +336,13 @@ class SequentialLR(LRScheduler):
         self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int], last_epoch: int = -1
     ) -> None:
         check_schedules("SequentialLR", schedulers)
-        check(len(schedulers) > 0, "SequentialLR expects at least one scheduler, but got no scheduler.")
         check(
             len(milestones) == len(schedulers) - 1,
             "Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone "
             f"points, but got number of schedulers {len(schedulers)} and the number of milestones to be equal to "
             f"{len(milestones)}",
         )
-        check(
-            all(schedule.optimizer is optimizer for schedule in schedulers),
-            "SequentialLR expects all schedulers to belong to the same optimizer",
-        )
+        check_of_one("SequentialLR", schedulers, optimizer)
         self._schedulers = list(schedulers)
         self._milestones = list(milestones)
         self.last_epoch = last_epoch + 1
@@ -378,12 +371,8 @@ class ChainedScheduler(LRScheduler):
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
         check_schedules("ChainedScheduler", schedulers)
-        check(len(schedulers) > 0, "ChainedScheduler expects at least one scheduler, but got no scheduler.")
         self.optimizer = schedulers[0].optimizer if optimizer is None else optimizer
-        check(
-            all(schedule.optimizer is self.optimizer for schedule in schedulers),
-            "ChainedScheduler expects all schedulers to belong to the same optimizer",
-        )
+        check_of_one("ChainedScheduler", schedulers, self.optimizer)
         self._schedulers = list(schedulers)
         self._last_lr = rates(self.optimizer)
 
@@ -413,15 +402,9 @@ class ReduceLROnPlateau(LRScheduler):
         check(factor < 1.0, "Factor should be < 1.0.")
         check(mode in ("min", "max"), f"mode {mode} is unknown!")
         check(threshold_mode in ("rel", "abs"), f"threshold mode {threshold_mode} is unknown!")
-        self.optimizer = optimizer
-        self.factor = factor
-        self.min_lrs = each_group("min_lr", optimizer, min_lr)
-        self.patience = patience
-        self.cooldown = cooldown
-        self.eps = eps
-        self.mode = mode
-        self.threshold = threshold
-        self.threshold_mode = threshold_mode
+        options = arguments(locals())
+        self.min_lrs = each_group("min_lr", optimizer, options.pop("min_lr"))
+        vars(self).update(options)
         self.last_epoch = 0
         self.best = math.inf if mode == "min" else -math.inf
         self.cooldown_counter = 0
@@ -553,12 +536,11 @@ class CyclicLR(_Cycles):
         return [low + (high - low) * height for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
 
 
-def _along_cosine(start: float, end: float, part: float) -> float:
-    return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
-
-
-def _along_line(start: float, end: float, part: float) -> float:
-    return (end - start) * part + start
+_BETWEEN: dict[str, Callable[[float, float, float], float]] = {
+    "cos": lambda start, end, part: end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1),
+    "linear": lambda start, end, part: (end - start) * part + start,
+}
+"""From one number to another, at a part of the way."""
 
 
 class OneCycleLR(_Cycles):
@@ -584,7 +566,7 @@ class OneCycleLR(_Cycles):
         check_optimizer(optimizer)
         check(0 <= pct_start <= 1, f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         check(
-            anneal_strategy in ("cos", "linear"),
+            anneal_strategy in _BETWEEN,
             f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}",
         )
         self.optimizer = optimizer
@@ -623,7 +605,7 @@ class OneCycleLR(_Cycles):
         step, found = self.last_epoch, []
         if step > self.total_steps:  # text would read the number, so it is made for the error alone
             check(False, f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
-        between = _along_cosine if self.anneal_strategy == "cos" else _along_line
+        between = _BETWEEN[self.anneal_strategy]
         begun: float = 0.0
         for end, low, high, first, last in self._phases:
             if step <= end or end == self._phases[-1][0]:

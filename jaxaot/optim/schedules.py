@@ -122,9 +122,16 @@ def as_metric(value: Any) -> float:
 
 
 def check_schedules(name: str, schedules: object) -> None:
-    """Raises unless it is a list of schedules."""
+    """Raises unless it is a list of schedules, at least one."""
     if not isinstance(schedules, (list, tuple)) or not all(hasattr(s, "optimizer") for s in schedules):
         raise TensorTypeError(f"{name} takes a list of schedules, and {schedules!r} was given.")
+    check(len(schedules) > 0, f"{name} expects at least one scheduler, but got no scheduler.")
+
+
+def check_of_one(name: str, schedules: Iterable[Any], optimizer: object) -> None:
+    """Raises unless schedules change one optimizer."""
+    is_one = all(schedule.optimizer is optimizer for schedule in schedules)
+    check(is_one, f"{name} expects all schedulers to belong to the same optimizer")
 
 
 def each_group(name: str, optimizer: Any, value: object) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 import jax
 import numpy as np
@@ -24,19 +24,20 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class _Options(TypedDict, total=False):
+    """What `checkpoint` takes by name."""
+
+    policy: str | Callable[..., Any] | None
+    memory_budget: float | str | None
+    use_reentrant: bool | None
+    preserve_rng_state: bool
+    determinism_check: str
+    context_fn: Any
+    debug: bool
+
+
 @overload
-def checkpoint(
-    fn: Callable[P, R],
-    /,
-    *,
-    policy: str | Callable[..., Any] | None = None,
-    memory_budget: float | str | None = None,
-    use_reentrant: bool | None = None,
-    preserve_rng_state: bool = True,
-    determinism_check: str = "default",
-    context_fn: Any = None,
-    debug: bool = False,
-) -> Callable[P, R]: ...
+def checkpoint(fn: Callable[P, R], /, **options: Unpack[_Options]) -> Callable[P, R]: ...
 @overload
 def checkpoint(
     fn: Callable[..., R],
@@ -44,26 +45,10 @@ def checkpoint(
     *args: Any,
     policy: str | Callable[..., Any] | None = None,
     memory_budget: float | str | None = None,
-    use_reentrant: bool | None = None,
-    preserve_rng_state: bool = True,
-    determinism_check: str = "default",
-    context_fn: Any = None,
-    debug: bool = False,
     **kwargs: Any,
 ) -> R: ...
 @overload
-def checkpoint(
-    fn: None = None,
-    /,
-    *,
-    policy: str | Callable[..., Any] | None = None,
-    memory_budget: float | str | None = None,
-    use_reentrant: bool | None = None,
-    preserve_rng_state: bool = True,
-    determinism_check: str = "default",
-    context_fn: Any = None,
-    debug: bool = False,
-) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def checkpoint(fn: None = None, /, **options: Unpack[_Options]) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def checkpoint(
     fn: Callable[..., Any] | None = None,
     /,

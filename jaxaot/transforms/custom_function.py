@@ -23,7 +23,6 @@ from jaxaot import _trees as pytree
 from jaxaot._jax import InnermostMap, is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, EagerOnlyError, FunctionResultError, NoDerivativeError
-from jaxaot.facade.dispatch.dispatch import call
 from jaxaot.facade.gradients.custom_function import (
     FunctionNode,
     call_function,
@@ -42,10 +41,8 @@ from jaxaot.facade.memory.tensor import Tensor, wrap_array
 from jaxaot.facade.subclass.subclass import SUBCLASSES
 from jaxaot.facade.wrappers.wrapper_function import OpenedCall
 from jaxaot.ops.promotion import strong
-from jaxaot.ops.table import op_of
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Node
-from jaxaot.tape.saved_hooks import without_saved_hooks
 from jaxaot.tracer.bodies.body import trace_body
 from jaxaot.tracer.bodies.effects import Keys
 from jaxaot.tracer.bodies.leaves import LeafSpec
@@ -166,11 +163,7 @@ class Function:
 
 
 def _check_named(name: str, named: dict[str, Any]) -> None:
-    """Raises if a tensor is among the arguments that `forward` takes by name alone.
-
-    Raises:
-      NoDerivativeError: If one is.
-    """
+    """Raises if a tensor is among the arguments that `forward` takes by name alone."""
     tensors = [key for key, value in named.items() if any(isinstance(x, Tensor) for x in pytree.leaves(value))]
     if tensors:
         raise NoDerivativeError(
@@ -181,11 +174,7 @@ def _check_named(name: str, named: dict[str, Any]) -> None:
 
 
 def _check_returned(ctx: Any, args: Sequence[Any], returned: Any) -> None:
-    """Raises if a `setup_context` saves an argument that the forward returned: what it saved would not be the result.
-
-    Raises:
-      FunctionResultError: If it does.
-    """
+    """Raises if a `setup_context` saves an argument that the forward returned: that would not be the result."""
     results = returned if isinstance(returned, (tuple, list)) else (returned,)
     for tensor in (*ctx._to_save, *ctx._for_forward):
         if tensor is None or any(tensor is dirty for dirty in ctx._dirty):
@@ -509,11 +498,7 @@ def _run_mapped(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
 
 
 def _check_rule(cls: Any) -> None:
-    """Raises unless a Function says how it is mapped, in one way.
-
-    Raises:
-      AutogradError: If it does not.
-    """
+    """Raises unless a Function says how it is mapped, in one way."""
     if cls.generate_vmap_rule:
         raise AutogradError(
             f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden "
@@ -600,51 +585,3 @@ def _end(tensor: Tensor, carriers: Sequence[Tensor]) -> Tensor:
     if state.trace is not None:
         state.trace.carry(made, history, value)
     return made
-
-
-# -- functions of JAX --------------------------------------------------------------------------------------------------
-
-
-def jax_function(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a function of jax values as one of tensors, recorded as a single operation.
-
-        attention = ja.autograd.jax_function(flash_attention)      # a jax.custom_vjp, a Pallas kernel, anything
-        y = attention(q, k, v, causal=True)
-
-    Its gradients are those of JAX, so those of its `custom_vjp` or `custom_jvp`, of any order. Eagerly it is compiled.
-
-    Args:
-      fn: A pure function of arrays, in any pytrees, to arrays; arguments that are no tensors or arrays are static.
-    """
-    rows: dict[Any, Any] = {}
-
-    @functools.wraps(fn)
-    def on_tensors(*args: object, **kwargs: Any) -> Any:
-        leaves, tree = pytree.flatten((args, kwargs))
-        is_value = [isinstance(leaf, (Tensor, jax.Array, np.ndarray)) for leaf in leaves]
-        static = tuple((type(x), x) for x, wanted in zip(leaves, is_value, strict=True) if not wanted)
-        key = (tree, tuple(is_value), static)
-        if key not in rows:
-            rows[key] = _row(fn, leaves, tree, is_value)
-        row, result_tree = rows[key]
-        results = call(row, ([x for x, wanted in zip(leaves, is_value, strict=True) if wanted],), ())
-        return pytree.unflatten(result_tree[0], results)
-
-    return on_tensors
-
-
-def _row(fn: Callable[..., Any], leaves: Sequence[Any], tree: Any, is_value: Sequence[bool]) -> tuple[Any, list[Any]]:
-    """Returns a function as an op on a list of values, and where the tree of its result will be."""
-    fixed = [None if wanted else leaf for leaf, wanted in zip(leaves, is_value, strict=True)]
-    result_tree: list[Any] = [None]
-
-    def run(values: Sequence[Any]) -> list[Any]:
-        given = iter(values)
-        filled = [next(given) if wanted else leaf for leaf, wanted in zip(fixed, is_value, strict=True)]
-        args, kwargs = pytree.unflatten(tree, filled)
-        with without_saved_hooks():  # the tape packs what the op saves
-            found, result_tree[0] = pytree.flatten(fn(*args, **kwargs))
-        return found
-
-    name = getattr(fn, "__name__", "jax_function")
-    return op_of(run, f"{name if name.isidentifier() else 'jax_function'}(Tensor[] values) -> Tensor[]"), result_tree

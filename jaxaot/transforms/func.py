@@ -191,11 +191,7 @@ def _check_primal_kinds(primals: Sequence[object]) -> None:
 
 
 def _check_tensors(said: str, has_aux: bool, result: Any) -> None:
-    """Raises unless a result is made of tensors, at least one.
-
-    Raises:
-      AutogradError: If it is not.
-    """
+    """Raises unless a result is made of tensors, at least one."""
     if has_aux:
         result = _without_aux(said, result)
     leaves = _leaves(result)
@@ -221,11 +217,7 @@ def _without_aux(said: str, result: Any) -> Any:
 
 
 def _check_scalar(has_aux: bool, result: Any) -> None:
-    """Raises unless a result is one real number.
-
-    Raises:
-      AutogradError: If it is not.
-    """
+    """Raises unless a result is one real number."""
     said = "grad_and_value(f)(*args)"
     result = _without_aux(said, result) if has_aux else result
     if not _is_array(result):
@@ -590,11 +582,7 @@ def _jacobian(
 
 
 def _check_real(name: str, which: str, tree: Any) -> None:
-    """Raises if a tensor is complex: its Jacobian is not one matrix.
-
-    Raises:
-      AutogradError: If one is.
-    """
+    """Raises if a tensor is complex: its Jacobian is not one matrix."""
     for place, leaf in enumerate(pytree.leaves(tree)):
         if _is_array(leaf) and is_complex(leaf.dtype):
             raise AutogradError(

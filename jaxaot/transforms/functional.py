@@ -56,11 +56,7 @@ def _unlisted(values: Sequence[Any], is_tuple: bool) -> Any:
 
 
 def _refuse_lost_gradients(inputs: Tensors) -> None:
-    """Raises where `ja.func` would differentiate a result that has no graph, and find zeros.
-
-    Raises:
-      AutogradError: If one of the inputs is differentiated.
-    """
+    """Raises where `ja.func` would differentiate a result that has no graph, and find zeros."""
     if is_transformed() and state.grad_enabled and any(x.requires_grad for x in inputs):
         raise AutogradError(
             "A function that `ja.func` differentiates calls one of torch.autograd.functional "
@@ -131,11 +127,7 @@ _INDEPENDENT = {
 
 
 def _check_dependence(values: Sequence[Tensor | None], what: str, strict: bool) -> None:
-    """Raises in strict mode if one of some values does not depend on the inputs.
-
-    Raises:
-      IndependentInputError: If so.
-    """
+    """Raises in strict mode if one of some values does not depend on the inputs."""
     for i, value in enumerate(values if strict else ()):
         if value is None:
             raise IndependentInputError(_UNUSED["the output"].format(i=i))

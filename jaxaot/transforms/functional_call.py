@@ -24,7 +24,7 @@ from jaxaot.facade.gradients.grad import recording
 from jaxaot.facade.marks.trees import pack_keys, to_arrays, unpack_keys
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ops.table import lookup
-from jaxaot.transforms.custom_function import jax_function
+from jaxaot.transforms.jax_function import jax_function
 
 _ARRAYS = (Tensor, jax.Array, np.ndarray)
 
@@ -122,11 +122,7 @@ def _set_item(state: Any, key: Any, value: object) -> None:
 
 
 def _check_names(name: str, given: Sequence[str], known: Sequence[str]) -> None:
-    """Raises unless the same names are given as known.
-
-    Raises:
-      ModuleLiftError: If not.
-    """
+    """Raises unless the same names are given as known."""
     problems = []
     for word, names in (
         ("Unexpected", [n for n in given if n not in known]),

@@ -177,11 +177,7 @@ def _dims_of_arguments(name: str, in_dims: object, args: tuple[Any, ...]) -> lis
 
 
 def _check_wrappers(said: str, in_dims: object, args: tuple[Any, ...]) -> None:
-    """Raises where a wrapper is mapped along a dim that its inner tensors do not all have as it has.
-
-    Raises:
-      TensorValueError: If one is.
-    """
+    """Raises where a wrapper is mapped along a dim that its inner tensors do not all have as it has."""
     wrappers = lambda leaf: leaf is None or is_wrapper(leaf)
     leaves: list[tuple[Any, Any]] = []
     note = lambda dim, part: leaves.extend((dim, leaf) for leaf in pytree.leaves(part, is_leaf=wrappers))

@@ -131,14 +131,14 @@ def test_a_network_trains_in_float8():
 class Float8Demo(Linear):
     """The layer of the demo, in float8."""
 
-    def __call__(self, x):
+    def forward(self, x):
         return float8_linear(x, self.weight.t()) + self.bias
 
 
 class Bfloat16Demo(Linear):
     """The layer of the demo, in bfloat16."""
 
-    def __call__(self, x):
+    def forward(self, x):
         return (x.to(ja.bfloat16) @ self.weight.to(ja.bfloat16)).float() + self.bias
 
 

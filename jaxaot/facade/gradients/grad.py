@@ -113,11 +113,7 @@ def _run(
 
 
 def _check_own(roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None, create_graph: bool) -> None:
-    """Raises if a traced function runs operations backward that were recorded before it: their values are no inputs.
-
-    Raises:
-      AutogradError: If it does.
-    """
+    """Raises if a traced function runs operations backward that were recorded before it: their values are no inputs."""
     trace = state.trace
     first = trace.first_node if create_graph else trace.first_run_backward
     if not first:

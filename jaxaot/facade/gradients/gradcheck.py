@@ -6,8 +6,8 @@ of the tape, whose rows are the gradients for each real direction of the outputs
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -37,30 +37,13 @@ from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import enable_grad, no_grad
 from jaxaot.tape.node import Node
 
+Problems = Iterator[str]
+
 _STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
 """Steps and weights of a difference whose error is of fourth order: steps may be large where numbers are short."""
 
 _DEFAULTS = {8: (3e-5, 1e-6, 1e-5), 4: (3e-2, 2e-4, 2e-4), 2: (3e-1, 1e-1, 1e-1)}
 """By the bytes of a real number: step, absolute and relative tolerance."""
-
-
-@dataclasses.dataclass(frozen=True)
-class _Options:
-    """What is compared, and how closely; see `gradcheck`."""
-
-    eps: float | None
-    atol: float
-    rtol: float
-    nondet_tol: float
-    is_fast: bool
-    undefined: bool
-    undefined_forward: bool
-    dtypes: bool
-    batched: bool
-    forward: bool
-    backward: bool
-    batched_forward: bool
-    steps: tuple[float, ...] = ()  # one for each input that is varied
 
 
 def gradcheck(
@@ -116,34 +99,29 @@ def gradcheck(
         raise UsageError("Setting check_batched_forward_grad=True requires check_forward_ad to be True.")
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     func, given = _opened(func, given)
-    varied = [x for x in given if isinstance(x, Tensor) and x.requires_grad]
-    if not varied:
+    check = _Check(func, given, nondet_tol, fast_mode)
+    if not check.varied:
         raise UsageError(
             "gradcheck expects at least one input tensor to require gradient, but none of the them have "
             "requires_grad=True. Make one with `ja.tensor(…, requires_grad=True)`, best of float64 under "
             '`jax.config.update("jax_enable_x64", True)`.'
         )
     _warn_of_inputs(given)
-    _, absolute, relative = _DEFAULTS[min(map(_width, varied))]
-    options = _Options(
-        eps,
-        absolute if atol is None else atol,
-        relative if rtol is None else rtol,
-        nondet_tol,
-        fast_mode,
-        check_undefined_grad and check_backward_ad,
-        check_undefined_grad and check_forward_ad,
-        check_grad_dtypes,
-        check_batched_grad,
-        check_forward_ad,
-        check_backward_ad,
-        check_batched_forward_grad,
-    )
     try:
         with enable_grad():
-            problem = _compare(func, given, varied, options)
-        if problem:
-            raise GradientMismatchError(problem)
+            check.begin(eps, atol, rtol)
+            asked = {
+                check.backward(check_grad_dtypes): check_backward_ad,
+                check.batched(): check_batched_grad,
+                check.zeros(): check_backward_ad,
+                check.undefined(): check_undefined_grad and check_backward_ad,
+                check.forward(): check_forward_ad,
+                check.undefined_forward(): check_undefined_grad and check_forward_ad,
+                check.batched_forward(): check_batched_forward_grad,
+            }
+            checks = [found for found, is_asked in asked.items() if is_asked]
+            for problem in itertools.chain(*(checks if check.outputs else [check.constant()])):
+                raise GradientMismatchError(problem)
     except GradientMismatchError:
         if raise_exception:
             raise
@@ -250,133 +228,217 @@ def gradgradcheck(
 
 
 def _outputs(fn: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
-    """Returns the results that gradients flow to."""
-    found = [x for x in pytree.leaves(fn(*inputs)) if isinstance(x, Tensor)]
-    return [x for x in found if x.requires_grad and is_inexact(x.dtype)]
+    return [x for x in _floats(fn, inputs) if x.requires_grad]
 
 
-def _compare(func: Callable[..., Any], given: Sequence[Any], varied: Sequence[Tensor], options: _Options) -> str:
-    """Returns a description of the first disagreement, or an empty string."""
-    run = lambda: _outputs(func, given)
-    outputs = run()
-    widths = [min(_width(x), *map(_width, outputs)) if outputs else _width(x) for x in varied]
-    steps = [_DEFAULTS[width][0] if options.eps is None else options.eps for width in widths]
-    options = dataclasses.replace(options, steps=tuple(steps))
-    if not outputs:
-        return _compare_constant(func, given, varied, options)
-    random = np.random.default_rng(0)
-    directions = [_draws(random, x) if options.is_fast else _units(x) for x in varied]
-    differences = [
-        [_difference(run, x, d, step) for d in of_x] for x, of_x, step in zip(varied, directions, steps, strict=True)
-    ]
-    problem = ""
-    if options.backward:
-        problem = _compare_backward(run, varied, directions, differences, random, options)
-        problem = problem or (_compare_batched(run(), varied, random) if options.batched else "")
-        problem = problem or _compare_zeros(run(), varied)
-        problem = problem or (_compare_undefined(run, varied) if options.undefined else "")
-    if options.forward and not problem:
-        problem = _compare_forward(func, given, varied, directions, differences, options)
-    return problem
+class _Check:
+    """A function with its arguments, and the checks of its derivatives; each yields what it finds wrong, in words.
 
+    Args:
+      func: The function.
+      given: Its arguments; those that require grad are varied.
+      nondet_tol: How far two backwards of the same call may be apart.
+      is_fast: Whether to compare in one random direction rather than in all.
+    """
 
-def _compare_constant(
-    func: Callable[..., Any], given: Sequence[Any], varied: Sequence[Tensor], options: _Options
-) -> str:
-    """Returns what is wrong with a function whose results say that they depend on nothing."""
-    run = lambda: [x for x in pytree.leaves(func(*given)) if isinstance(x, Tensor) and is_inexact(x.dtype)]
-    for x, step in zip(varied, options.steps, strict=True):
-        for direction in _units(x):
-            if any(np.abs(d).max(initial=0) > options.atol for d in _difference(run, x, direction, step)):
-                return (
-                    "Numerical gradient for function expected to be zero: no output requires grad, but they change "
-                    "with the inputs. Something detaches them, such as `.item()`, `.detach()` or `ja.tensor(x)`."
-                )
-    return ""
+    def __init__(self, func: Callable[..., Any], given: Sequence[Any], nondet_tol: float, is_fast: bool) -> None:
+        self.func = func
+        self.given = given
+        self.varied = [x for x in given if isinstance(x, Tensor) and x.requires_grad]
+        self.places = [i for i, x in enumerate(given) if any(x is y for y in self.varied)]
+        self.nondet_tol = nondet_tol
+        self.is_fast = is_fast
 
+    def begin(self, eps: float | None, atol: float | None, rtol: float | None) -> None:
+        """Computes the differences that derivatives are compared with."""
+        _, absolute, relative = _DEFAULTS[min(map(_width, self.varied))]
+        self.atol = absolute if atol is None else atol
+        self.rtol = relative if rtol is None else rtol
+        self.outputs = self.run()
+        widths = [min(map(_width, (x, *self.outputs))) for x in self.varied]
+        self.steps = [_DEFAULTS[width][0] if eps is None else eps for width in widths]
+        self.random = np.random.default_rng(0)
+        if self.outputs:
+            self.directions = [_draws(self.random, x) if self.is_fast else _units(x) for x in self.varied]
+            self.differences = [
+                [_difference(self.run, x, direction, step) for direction in directions]
+                for x, directions, step in zip(self.varied, self.directions, self.steps, strict=True)
+            ]
 
-def _compare_backward(
-    run: Callable[[], list[Tensor]],
-    varied: Sequence[Tensor],
-    directions: Sequence[Sequence[np.ndarray]],
-    differences: Sequence[Sequence[Any]],
-    random: np.random.Generator,
-    options: _Options,
-) -> str:
-    for position, out in enumerate(run()):
-        rows = [("", 0, _draws(random, out)[0])] if options.is_fast else _rows(out)
-        graphs = out, run()[position]
-        for part, row, cotangent in rows:
-            first, second = (_gradients(graph, varied, cotangent, options.dtypes) for graph in graphs)
-            for number, (gradient, again) in enumerate(zip(first, second, strict=True)):
-                if np.abs(gradient - again).max(initial=0) > options.nondet_tol:
-                    return (
-                        f"Backward is not reentrant, i.e., running backward with same input and grad_output multiple "
-                        f"times gives different values: output {position}, input {number}. Draw the same random "
-                        "numbers at each call, or pass `nondet_tol`."
+    def run(self) -> list[Tensor]:
+        """Returns the results that gradients flow to."""
+        return _outputs(self.func, self.given)
+
+    def constant(self) -> Problems:
+        """Checks a function whose results say that they depend on nothing."""
+        run = lambda: _floats(self.func, self.given)
+        for x, step in zip(self.varied, self.steps, strict=True):
+            for direction in _units(x):
+                if any(np.abs(d).max(initial=0) > self.atol for d in _difference(run, x, direction, step)):
+                    yield (
+                        "Numerical gradient for function expected to be zero: no output requires grad, but they change "
+                        "with the inputs. Something detaches them, such as `.item()`, `.detach()` or `ja.tensor(x)`."
                     )
-                for column, direction in enumerate(directions[number]):
-                    ours = float(np.vdot(gradient, direction).real)
-                    theirs = float(np.vdot(cotangent, differences[number][column][position]).real)
-                    if not _is_close(ours, theirs, options):
-                        where = "in a random direction" if options.is_fast else f"of element {row} by element {column}"
-                        return (
-                            f"{part}Jacobian mismatch for output {position} with respect to input {number}, {where}: "
-                            f"the backward says {ours:.6g}, {_says(theirs, number, options)} If the function is smooth "
-                            "there, its backward is wrong."
+
+    def backward(self, checks_dtypes: bool) -> Problems:
+        """Compares gradients with differences."""
+        for position, out in enumerate(self.run()):
+            rows = [("", 0, _draws(self.random, out)[0])] if self.is_fast else _rows(out)
+            graphs = out, self.run()[position]
+            for part, row, cotangent in rows:
+                first, second = (_gradients(graph, self.varied, cotangent, checks_dtypes) for graph in graphs)
+                for number, (gradient, again) in enumerate(zip(first, second, strict=True)):
+                    if np.abs(gradient - again).max(initial=0) > self.nondet_tol:
+                        yield (
+                            "Backward is not reentrant, i.e., running backward with same input and grad_output "
+                            f"multiple times gives different values: output {position}, input {number}. Draw the same "
+                            "random numbers at each call, or pass `nondet_tol`."
                         )
-    return ""
+                    for column, direction in enumerate(self.directions[number]):
+                        ours = float(np.vdot(gradient, direction).real)
+                        theirs = float(np.vdot(cotangent, self.differences[number][column][position]).real)
+                        if not self._is_close(ours, theirs):
+                            where = "in a random direction" if self.is_fast else f"of element {row} by element {column}"
+                            yield (
+                                f"{part}Jacobian mismatch for output {position} with respect to input {number}, "
+                                f"{where}: the backward says {ours:.6g}, finite differences say {theirs:.6g} "
+                                f"({self._measures(number)}). If the function is smooth there, its backward is wrong."
+                            )
 
+    def _measures(self, number: int) -> str:
+        return f"step {self.steps[number]:g}, tolerances {self.atol:g} and {self.rtol:g} times the value"
 
-def _says(found: float, number: int, options: _Options) -> str:
-    return (
-        f"finite differences say {found:.6g} (step {options.steps[number]:g}, tolerances {options.atol:g} and "
-        f"{options.rtol:g} times the value)."
-    )
+    def _is_close(self, ours: object, theirs: object) -> bool:
+        return bool(np.allclose(ours, theirs, self.rtol, self.atol, equal_nan=True))  # type: ignore[arg-type]
 
+    def batched(self) -> Problems:
+        """Compares gradients of two cotangents at once with those of one after the other."""
+        failed = "gradcheck or gradgradcheck failed while testing batched gradient computation"
+        options = {"retain_graph": True, "allow_unused": True}
+        for position, out in enumerate(self.run()):
+            cotangents = [_tensor(_draw(self.random, out), out) for _ in range(2)]
+            single = [grad(out, self.varied, ct, **options) for ct in cotangents]
+            try:
+                both = grad(out, self.varied, _stack(cotangents), is_grads_batched=True, **options)
+            except Exception as error:
+                raise GradientMismatchError(f"{failed} of output {position}: {error}") from error
+            for number, gradient in enumerate(both):
+                pairs = [(gradient[row], one[number]) for row, one in enumerate(single) if gradient is not None]
+                for ours, theirs in pairs:
+                    if theirs is not None and not np.allclose(_numbers(ours), _numbers(theirs), 1e-4, 1e-6):
+                        yield (
+                            f"{failed}: for output {position} and input {number} several gradients at once are not "
+                            "those of one after the other."
+                        )
 
-def _is_close(ours: object, theirs: object, options: _Options) -> bool:
-    return bool(np.allclose(ours, theirs, options.rtol, options.atol, equal_nan=True))  # type: ignore[arg-type]
+    def zeros(self) -> Problems:
+        """Looks whether a backward makes zeros of cotangents of zeros."""
+        outputs = self.run()
+        for number, gradient in enumerate(grad(outputs, self.varied, _zeros(outputs), allow_unused=True)):
+            if _has_values(gradient):
+                yield (
+                    f"backward not multiplied by grad_output: where all cotangents are zeros, the gradient of input "
+                    f"{number} is not. A backward is linear in its cotangents."
+                )
 
+    def undefined(self) -> Problems:
+        """Looks whether a backward makes None or zeros of gradients that are None."""
+        n = len(self.run())
+        for apart in [range(n), *([i] for i in range(n) if n > 1)]:
+            outputs = [_without_gradient(out) if i in apart else out for i, out in enumerate(self.run())]
+            try:
+                found = grad(outputs, self.varied, _zeros(outputs), allow_unused=True)
+            except Exception as error:
+                warn_user(_UNDEFINED)
+                raise GradientMismatchError(
+                    "Expected backward function to handle undefined output grads: where an output has no gradient, its "
+                    f"cotangent is None. It raised: {error}"
+                ) from error
+            if any(map(_has_values, found)):
+                warn_user(_UNDEFINED)
+                yield (
+                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
+                    "Return None, or zeros, from `backward` where its cotangents are None."
+                )
 
-def _compare_batched(outputs: Sequence[Tensor], varied: Sequence[Tensor], random: np.random.Generator) -> str:
-    """Returns where gradients of two cotangents at once are not those of one after the other."""
-    for position, out in enumerate(outputs):
-        cotangents = [_tensor(_draw(random, out), out) for _ in range(2)]
-        single = [grad(out, list(varied), ct, retain_graph=True, allow_unused=True) for ct in cotangents]
-        try:
-            both = grad(
-                out, list(varied), _stack(cotangents), retain_graph=True, allow_unused=True, is_grads_batched=True
-            )
-        except Exception as error:
-            raise GradientMismatchError(
-                f"gradcheck or gradgradcheck failed while testing batched gradient computation of output {position}: "
-                f"{error}"
-            ) from error
-        for number, gradient in enumerate(both):
-            for row, one in enumerate(single):
-                theirs = one[number]
-                if gradient is None or theirs is None:
-                    continue
-                if not np.allclose(_wide(gradient[row].detach().numpy()), _wide(theirs.detach().numpy()), 1e-4, 1e-6):
-                    return (
-                        f"gradcheck or gradgradcheck failed while testing batched gradient computation: for output "
-                        f"{position} and input {number} several gradients at once are not those of one after the other."
+    def forward(self) -> Problems:
+        """Compares tangents with differences."""
+        kept = [i for i, out in enumerate(_floats(self.func, self.given)) if out.requires_grad]
+        zeros = dict(zip(self.places, _zeros(self.varied), strict=True))
+        for number, place in enumerate(self.places):
+            for column, direction in enumerate(self.directions[number]):
+                tangents = self._tangents({**zeros, place: _tensor(direction, self.given[place])})
+                for position, output in enumerate(kept):
+                    theirs, ours = self.differences[number][column][position], tangents[output]
+                    ours = np.zeros_like(theirs) if ours is None else ours
+                    if not self._is_close(ours, theirs):
+                        yield (
+                            f"Jacobian computed with forward mode mismatch for output {position} with respect to input "
+                            f"{number}: it is {float(np.abs(ours - theirs).max()):.6g} off finite differences "
+                            f"({self._measures(number)}). Look at its `jvp`."
+                        )
+
+    def undefined_forward(self) -> Problems:
+        """Looks whether an input whose tangent is zeros gives the tangents of one without a tangent."""
+        random = np.random.default_rng(0)
+        tangents = {place: _tensor(_draw(random, self.given[place]), self.given[place]) for place in self.places}
+        for place, zeros in zip(self.places, _zeros(self.varied), strict=True):
+            with_zeros = self._tangents({**tangents, place: zeros})
+            without = self._tangents({i: t for i, t in tangents.items() if i != place})
+            for position, (ours, theirs) in enumerate(zip(with_zeros, without, strict=True)):
+                if ours is not None and theirs is not None and not np.allclose(ours, theirs, 1e-5, 1e-8):
+                    yield (
+                        f"Mismatch in tangent values for output with index: {position}. Input {place} has a tangent of "
+                        "zeros at first and then none, which means the same. Look at how its `jvp` takes None."
                     )
-    return ""
 
+    def batched_forward(self) -> Problems:
+        """Compares tangents of two directions at once with those of one after the other."""
+        random = np.random.default_rng(0)
+        for place in self.places:
+            x = self.given[place]
+            drawn = [_draw(random, x) for _ in range(2)]
+            rows = [self._tangents({place: _tensor(direction, x)}) for direction in drawn]
+            indices = [i for i, row in enumerate(rows[0]) if row is not None]
+            for position, found in zip(indices, self._at_once(place, drawn, indices), strict=True):
+                if not np.allclose(_wide(np.asarray(found)), np.stack([row[position] for row in rows]), 1e-4, 1e-6):
+                    yield (
+                        "gradcheck failed while testing batched gradient computation in forward mode: for output "
+                        f"{position} and input {place} several tangents at once are not those of one after the other."
+                    )
 
-def _compare_zeros(outputs: Sequence[Tensor], varied: Sequence[Tensor]) -> str:
-    """Returns what a backward makes of cotangents of zeros, if it is not zeros."""
-    zeros = [_tensor(np.zeros(tuple(out.shape)), out) for out in outputs]
-    found = grad(outputs, list(varied), zeros, allow_unused=True)
-    for number, gradient in enumerate(found):
-        if gradient is not None and np.any(np.asarray(gradient.detach().numpy()) != 0):
-            return (
-                f"backward not multiplied by grad_output: where all cotangents are zeros, the gradient of input "
-                f"{number} is not. A backward is linear in its cotangents."
+    def _at_once(self, place: int, directions: Sequence[np.ndarray], indices: Sequence[int]) -> list[Any]:
+        def mapped(direction: Any) -> list[Any]:
+            found = self._tangents({place: wrap_array(direction)}, as_arrays=True)
+            return [found[i] for i in indices]
+
+        stacked = jnp.stack([jnp.asarray(np.asarray(d, self.given[place].dtype)) for d in directions])
+        n_draws = default_generator.offset
+        try:
+            both = jax.vmap(mapped)(stacked)
+        except (JaxaotError, jax.errors.JAXTypeError) as error:
+            raise GradientMismatchError(
+                f"While computing batched gradients, got: {error} It was computed in forward mode, for several "
+                f"tangents of input {place} at once; leave `check_batched_forward_grad` out where the function cannot "
+                "be mapped."
+            ) from error
+        if default_generator.offset != n_draws:
+            raise GradientMismatchError(
+                "While computing batched gradients, got: vmap: We do not yet support calling random operations inside "
+                "of vmap. The function draws random numbers, which are others for several tangents at once; leave "
+                "`check_batched_forward_grad` out."
             )
-    return ""
+        return both
+
+    def _tangents(self, tangents: Mapping[int, Tensor], as_arrays: bool = False) -> list[Any]:
+        """Returns the tangents of all float results for those of some inputs, which require no grad meanwhile."""
+        plain = [x.detach() if isinstance(x, Tensor) and x.requires_grad else x for x in self.given]
+        with dual_level():
+            duals = [make_dual(x, tangents[i]) if i in tangents else x for i, x in enumerate(plain)]
+            found = [unpack_dual(out).tangent for out in _floats(self.func, duals)]
+            if as_arrays:
+                return [None if tangent is None else tangent._read() for tangent in found]
+            return [None if tangent is None else _numbers(tangent) for tangent in found]
 
 
 class _Undefined(Node):
@@ -393,29 +455,6 @@ def _without_gradient(tensor: Tensor) -> Tensor:
     return made
 
 
-def _compare_undefined(run: Callable[[], list[Tensor]], varied: Sequence[Tensor]) -> str:
-    """Returns what a backward makes of gradients that are None, if it is not None or zeros."""
-    n = len(run())
-    for apart in [range(n), *([i] for i in range(n) if n > 1)]:
-        outputs = [_without_gradient(out) if i in apart else out for i, out in enumerate(run())]
-        zeros = [_tensor(np.zeros(tuple(out.shape)), out) for out in outputs]
-        try:
-            found = grad(outputs, list(varied), zeros, allow_unused=True)
-        except Exception as error:
-            warn_user(_UNDEFINED)
-            raise GradientMismatchError(
-                "Expected backward function to handle undefined output grads: where an output has no gradient, its "
-                f"cotangent is None. It raised: {error}"
-            ) from error
-        if any(g is not None and np.any(np.asarray(g.detach().numpy()) != 0) for g in found):
-            warn_user(_UNDEFINED)
-            return (
-                "Expected all input grads to be undefined or zero when all output grads are undefined or zero. Return "
-                "None, or zeros, from `backward` where its cotangents are None."
-            )
-    return ""
-
-
 _UNDEFINED = (
     "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break "
     "existing callers of this function. If this is true for you, you can call this function with "
@@ -423,120 +462,17 @@ _UNDEFINED = (
 )
 
 
-def _compare_forward(
-    func: Callable[..., Any],
-    given: Sequence[Any],
-    varied: Sequence[Tensor],
-    directions: Sequence[Sequence[np.ndarray]],
-    differences: Sequence[Sequence[Any]],
-    options: _Options,
-) -> str:
-    """Returns where tangents are not what finite differences say."""
-    places = [i for i, x in enumerate(given) if any(x is y for y in varied)]
-    kept = [i for i, out in enumerate(_floats(func, given)) if out.requires_grad]
-    zeros = {place: _tensor(np.zeros(tuple(given[place].shape)), given[place]) for place in places}
-    for number, place in enumerate(places):
-        for column, direction in enumerate(directions[number]):
-            tangents = _tangents(func, given, {**zeros, place: _tensor(direction, given[place])})
-            for position, output in enumerate(kept):
-                theirs, ours = differences[number][column][position], tangents[output]
-                if not _is_close(np.zeros_like(theirs) if ours is None else ours, theirs, options):
-                    worst = float(np.abs((0 if ours is None else ours) - theirs).max())
-                    return (
-                        f"Jacobian computed with forward mode mismatch for output {position} with respect to input "
-                        f"{number}: it is {worst:.6g} off finite differences (step {options.steps[number]:g}, "
-                        f"tolerances {options.atol:g} and {options.rtol:g} times the value). Look at its `jvp`."
-                    )
-    problem = _compare_undefined_forward(func, given, places) if options.undefined_forward else ""
-    if problem or not options.batched_forward:
-        return problem
-    random = np.random.default_rng(0)
-    for place in places:
-        drawn = [_draw(random, given[place]) for _ in range(2)]
-        rows = [_tangents(func, given, {place: _tensor(d, given[place])}) for d in drawn]
-        problem = _compare_batched_forward(func, given, place, drawn, rows)
-        if problem:
-            return problem
-    return ""
-
-
-def _compare_undefined_forward(func: Callable[..., Any], given: Sequence[Any], places: Sequence[int]) -> str:
-    """Returns where an input whose tangent is zeros gives other tangents than one without a tangent."""
-    random = np.random.default_rng(0)
-    tangents = {place: _tensor(_draw(random, given[place]), given[place]) for place in places}
-    for place in places:
-        zeros = _tensor(np.zeros(tuple(given[place].shape)), given[place])
-        with_zeros = _tangents(func, given, {**tangents, place: zeros})
-        without = _tangents(func, given, {i: t for i, t in tangents.items() if i != place})
-        for position, (ours, theirs) in enumerate(zip(with_zeros, without, strict=True)):
-            if ours is not None and theirs is not None and not np.allclose(ours, theirs, 1e-5, 1e-8):
-                return (
-                    f"Mismatch in tangent values for output with index: {position}. Input {place} has a tangent of "
-                    "zeros at first and then none, which means the same. Look at how its `jvp` takes None."
-                )
-    return ""
-
-
-def _compare_batched_forward(
-    func: Callable[..., Any], given: Sequence[Any], place: int, directions: Sequence[np.ndarray], rows: Sequence[Any]
-) -> str:
-    """Returns where tangents of several directions at once are not those of one after the other."""
-    indices = [i for i, row in enumerate(rows[0]) if row is not None]
-
-    def mapped(direction: Any) -> list[Any]:
-        found = _tangents(func, given, {place: wrap_array(direction)}, as_arrays=True)
-        return [found[i] for i in indices]
-
-    stacked = jnp.stack([jnp.asarray(np.asarray(d, given[place].dtype)) for d in directions])
-    n_draws = default_generator.offset
-    try:
-        both = jax.vmap(mapped)(stacked)
-    except (JaxaotError, jax.errors.JAXTypeError) as error:
-        raise GradientMismatchError(
-            f"While computing batched gradients, got: {error} It was computed in forward mode, for several tangents of "
-            f"input {place} at once; leave `check_batched_forward_grad` out where the function cannot be mapped."
-        ) from error
-    if default_generator.offset != n_draws:
-        raise GradientMismatchError(
-            "While computing batched gradients, got: vmap: We do not yet support calling random operations inside of "
-            "vmap. The function draws random numbers, which are others for several tangents at once; leave "
-            "`check_batched_forward_grad` out."
-        )
-    for position, found in zip(indices, both, strict=True):
-        if not np.allclose(_wide(np.asarray(found)), np.stack([row[position] for row in rows]), 1e-4, 1e-6):
-            return (
-                f"gradcheck failed while testing batched gradient computation in forward mode: for output {position} "
-                f"and input {place} several tangents at once are not those of one after the other."
-            )
-    return ""
-
-
-def _tangents(
-    func: Callable[..., Any], given: Sequence[Any], tangents: Mapping[int, Tensor], as_arrays: bool = False
-) -> list[Any]:
-    """Returns the tangents of all float results for those of some inputs, which require no grad meanwhile."""
-    plain = [x.detach() if isinstance(x, Tensor) and x.requires_grad else x for x in given]
-    with dual_level():
-        duals = [make_dual(x, tangents[i]) if i in tangents else x for i, x in enumerate(plain)]
-        found = [unpack_dual(out).tangent for out in _floats(func, duals)]
-        if as_arrays:
-            return [None if tangent is None else tangent._read() for tangent in found]
-        return [None if tangent is None else _wide(tangent.detach().numpy()) for tangent in found]
-
-
 def _floats(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
     return [x for x in pytree.leaves(func(*inputs)) if isinstance(x, Tensor) and is_inexact(x.dtype)]
 
 
-def _gradients(
-    output: Tensor, varied: Sequence[Tensor], cotangent: np.ndarray, checks_dtypes: bool
-) -> list[np.ndarray]:
-    found = grad(output, list(varied), _tensor(cotangent, output), retain_graph=True, allow_unused=True)
+def _gradients(output: Tensor, varied: list[Tensor], cotangent: np.ndarray, checks_dtypes: bool) -> list[np.ndarray]:
+    found = grad(output, varied, _tensor(cotangent, output), retain_graph=True, allow_unused=True)
     pairs = list(zip(found, varied, strict=True))
     for g, x in pairs if checks_dtypes else ():
         if g is not None and g.dtype != x.dtype:
             raise GradientMismatchError(f"The gradient has dtype {g.dtype}, and its input {x.dtype}.")
-    return [np.zeros(x.shape) if g is None else _wide(g.detach().numpy()) for g, x in pairs]
+    return [np.zeros(x.shape) if g is None else _numbers(g) for g, x in pairs]
 
 
 def _difference(run: Callable[[], list[Tensor]], x: Tensor, direction: np.ndarray, step: float) -> list[np.ndarray]:
@@ -552,7 +488,7 @@ def _difference(run: Callable[[], list[Tensor]], x: Tensor, direction: np.ndarra
             found = [(tuple(out.shape), out.dtype) for out in outputs]
             _check_types(types or found, found, step)
             types = found
-            values = [weight / step * _wide(out.detach().numpy()) for out in outputs]
+            values = [weight / step * _numbers(out) for out in outputs]
             total = values if not total else [a + b for a, b in zip(total, values, strict=True)]
     finally:
         with no_grad():
@@ -561,11 +497,7 @@ def _difference(run: Callable[[], list[Tensor]], x: Tensor, direction: np.ndarra
 
 
 def _check_types(before: Sequence[Any], after: Sequence[Any], step: float) -> None:
-    """Raises if outputs change their number, shape or dtype as inputs are varied.
-
-    Raises:
-      GradientMismatchError: If they do.
-    """
+    """Raises if outputs change their number, shape or dtype as inputs are varied."""
     for (shape, dtype), (other, other_dtype) in zip(before, after, strict=False):
         if shape != other:
             raise GradientMismatchError(
@@ -586,6 +518,18 @@ def _check_types(before: Sequence[Any], after: Sequence[Any], step: float) -> No
 
 def _stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return call(lookup("stack"), (list(tensors),), (dim,))
+
+
+def _zeros(tensors: Sequence[Tensor]) -> list[Tensor]:
+    return [_tensor(np.zeros(tuple(x.shape)), x) for x in tensors]
+
+
+def _has_values(gradient: Tensor | None) -> bool:
+    return gradient is not None and bool(np.any(_numbers(gradient) != 0))
+
+
+def _numbers(x: Tensor) -> np.ndarray:
+    return _wide(x.detach().numpy())
 
 
 def _wide(values: np.ndarray) -> np.ndarray:

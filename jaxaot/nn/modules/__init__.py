@@ -1,150 +1,26 @@
 """The classes of layers (`torch.nn`)."""
 
-from jaxaot.nn.modules.activations import CELU as CELU
-from jaxaot.nn.modules.activations import ELU as ELU
-from jaxaot.nn.modules.activations import GELU as GELU
-from jaxaot.nn.modules.activations import GLU as GLU
-from jaxaot.nn.modules.activations import SELU as SELU
-from jaxaot.nn.modules.activations import Hardshrink as Hardshrink
-from jaxaot.nn.modules.activations import Hardsigmoid as Hardsigmoid
-from jaxaot.nn.modules.activations import Hardswish as Hardswish
-from jaxaot.nn.modules.activations import Hardtanh as Hardtanh
-from jaxaot.nn.modules.activations import LeakyReLU as LeakyReLU
-from jaxaot.nn.modules.activations import LogSigmoid as LogSigmoid
-from jaxaot.nn.modules.activations import LogSoftmax as LogSoftmax
-from jaxaot.nn.modules.activations import Mish as Mish
-from jaxaot.nn.modules.activations import PReLU as PReLU
-from jaxaot.nn.modules.activations import ReLU as ReLU
-from jaxaot.nn.modules.activations import ReLU6 as ReLU6
-from jaxaot.nn.modules.activations import RReLU as RReLU
-from jaxaot.nn.modules.activations import Sigmoid as Sigmoid
-from jaxaot.nn.modules.activations import SiLU as SiLU
-from jaxaot.nn.modules.activations import Softmax as Softmax
-from jaxaot.nn.modules.activations import Softmax2d as Softmax2d
-from jaxaot.nn.modules.activations import Softmin as Softmin
-from jaxaot.nn.modules.activations import Softplus as Softplus
-from jaxaot.nn.modules.activations import Softshrink as Softshrink
-from jaxaot.nn.modules.activations import Softsign as Softsign
-from jaxaot.nn.modules.activations import Tanh as Tanh
-from jaxaot.nn.modules.activations import Tanhshrink as Tanhshrink
-from jaxaot.nn.modules.activations import Threshold as Threshold
-from jaxaot.nn.modules.attention import MultiheadAttention as MultiheadAttention
-from jaxaot.nn.modules.attention import NonDynamicallyQuantizableLinear as NonDynamicallyQuantizableLinear
-from jaxaot.nn.modules.containers import ModuleDict as ModuleDict
-from jaxaot.nn.modules.containers import ModuleList as ModuleList
-from jaxaot.nn.modules.containers import ParameterDict as ParameterDict
-from jaxaot.nn.modules.containers import ParameterList as ParameterList
-from jaxaot.nn.modules.containers import Sequential as Sequential
-from jaxaot.nn.modules.convolution import Conv1d as Conv1d
-from jaxaot.nn.modules.convolution import Conv2d as Conv2d
-from jaxaot.nn.modules.convolution import Conv3d as Conv3d
-from jaxaot.nn.modules.convolution import ConvTranspose1d as ConvTranspose1d
-from jaxaot.nn.modules.convolution import ConvTranspose2d as ConvTranspose2d
-from jaxaot.nn.modules.convolution import ConvTranspose3d as ConvTranspose3d
-from jaxaot.nn.modules.dropout import AlphaDropout as AlphaDropout
-from jaxaot.nn.modules.dropout import Dropout as Dropout
-from jaxaot.nn.modules.dropout import Dropout1d as Dropout1d
-from jaxaot.nn.modules.dropout import Dropout2d as Dropout2d
-from jaxaot.nn.modules.dropout import Dropout3d as Dropout3d
-from jaxaot.nn.modules.dropout import FeatureAlphaDropout as FeatureAlphaDropout
-from jaxaot.nn.modules.embedding import Embedding as Embedding
-from jaxaot.nn.modules.embedding import EmbeddingBag as EmbeddingBag
-from jaxaot.nn.modules.linear import Bilinear as Bilinear
-from jaxaot.nn.modules.linear import Identity as Identity
-from jaxaot.nn.modules.linear import Linear as Linear
-from jaxaot.nn.modules.losses import BCELoss as BCELoss
-from jaxaot.nn.modules.losses import BCEWithLogitsLoss as BCEWithLogitsLoss
-from jaxaot.nn.modules.losses import CosineEmbeddingLoss as CosineEmbeddingLoss
-from jaxaot.nn.modules.losses import CrossEntropyLoss as CrossEntropyLoss
-from jaxaot.nn.modules.losses import CTCLoss as CTCLoss
-from jaxaot.nn.modules.losses import GaussianNLLLoss as GaussianNLLLoss
-from jaxaot.nn.modules.losses import HingeEmbeddingLoss as HingeEmbeddingLoss
-from jaxaot.nn.modules.losses import HuberLoss as HuberLoss
-from jaxaot.nn.modules.losses import KLDivLoss as KLDivLoss
-from jaxaot.nn.modules.losses import L1Loss as L1Loss
-from jaxaot.nn.modules.losses import MarginRankingLoss as MarginRankingLoss
-from jaxaot.nn.modules.losses import MSELoss as MSELoss
-from jaxaot.nn.modules.losses import MultiLabelMarginLoss as MultiLabelMarginLoss
-from jaxaot.nn.modules.losses import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
-from jaxaot.nn.modules.losses import MultiMarginLoss as MultiMarginLoss
-from jaxaot.nn.modules.losses import NLLLoss as NLLLoss
-from jaxaot.nn.modules.losses import NLLLoss2d as NLLLoss2d
-from jaxaot.nn.modules.losses import PoissonNLLLoss as PoissonNLLLoss
-from jaxaot.nn.modules.losses import SmoothL1Loss as SmoothL1Loss
-from jaxaot.nn.modules.losses import SoftMarginLoss as SoftMarginLoss
-from jaxaot.nn.modules.losses import TripletMarginLoss as TripletMarginLoss
-from jaxaot.nn.modules.losses import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
-from jaxaot.nn.modules.module import Module as Module
-from jaxaot.nn.modules.norms import BatchNorm1d as BatchNorm1d
-from jaxaot.nn.modules.norms import BatchNorm2d as BatchNorm2d
-from jaxaot.nn.modules.norms import BatchNorm3d as BatchNorm3d
-from jaxaot.nn.modules.norms import GroupNorm as GroupNorm
-from jaxaot.nn.modules.norms import InstanceNorm1d as InstanceNorm1d
-from jaxaot.nn.modules.norms import InstanceNorm2d as InstanceNorm2d
-from jaxaot.nn.modules.norms import InstanceNorm3d as InstanceNorm3d
-from jaxaot.nn.modules.norms import LayerNorm as LayerNorm
-from jaxaot.nn.modules.norms import LocalResponseNorm as LocalResponseNorm
-from jaxaot.nn.modules.norms import RMSNorm as RMSNorm
-from jaxaot.nn.modules.of_nnx import FromNnx as FromNnx
-from jaxaot.nn.modules.of_nnx import from_nnx as from_nnx
-from jaxaot.nn.modules.padding import CircularPad1d as CircularPad1d
-from jaxaot.nn.modules.padding import CircularPad2d as CircularPad2d
-from jaxaot.nn.modules.padding import CircularPad3d as CircularPad3d
-from jaxaot.nn.modules.padding import ConstantPad1d as ConstantPad1d
-from jaxaot.nn.modules.padding import ConstantPad2d as ConstantPad2d
-from jaxaot.nn.modules.padding import ConstantPad3d as ConstantPad3d
-from jaxaot.nn.modules.padding import ReflectionPad1d as ReflectionPad1d
-from jaxaot.nn.modules.padding import ReflectionPad2d as ReflectionPad2d
-from jaxaot.nn.modules.padding import ReflectionPad3d as ReflectionPad3d
-from jaxaot.nn.modules.padding import ReplicationPad1d as ReplicationPad1d
-from jaxaot.nn.modules.padding import ReplicationPad2d as ReplicationPad2d
-from jaxaot.nn.modules.padding import ReplicationPad3d as ReplicationPad3d
-from jaxaot.nn.modules.padding import ZeroPad1d as ZeroPad1d
-from jaxaot.nn.modules.padding import ZeroPad2d as ZeroPad2d
-from jaxaot.nn.modules.padding import ZeroPad3d as ZeroPad3d
-from jaxaot.nn.modules.pooling import AdaptiveAvgPool1d as AdaptiveAvgPool1d
-from jaxaot.nn.modules.pooling import AdaptiveAvgPool2d as AdaptiveAvgPool2d
-from jaxaot.nn.modules.pooling import AdaptiveAvgPool3d as AdaptiveAvgPool3d
-from jaxaot.nn.modules.pooling import AdaptiveMaxPool1d as AdaptiveMaxPool1d
-from jaxaot.nn.modules.pooling import AdaptiveMaxPool2d as AdaptiveMaxPool2d
-from jaxaot.nn.modules.pooling import AdaptiveMaxPool3d as AdaptiveMaxPool3d
-from jaxaot.nn.modules.pooling import AvgPool1d as AvgPool1d
-from jaxaot.nn.modules.pooling import AvgPool2d as AvgPool2d
-from jaxaot.nn.modules.pooling import AvgPool3d as AvgPool3d
-from jaxaot.nn.modules.pooling import FractionalMaxPool2d as FractionalMaxPool2d
-from jaxaot.nn.modules.pooling import FractionalMaxPool3d as FractionalMaxPool3d
-from jaxaot.nn.modules.pooling import LPPool1d as LPPool1d
-from jaxaot.nn.modules.pooling import LPPool2d as LPPool2d
-from jaxaot.nn.modules.pooling import LPPool3d as LPPool3d
-from jaxaot.nn.modules.pooling import MaxPool1d as MaxPool1d
-from jaxaot.nn.modules.pooling import MaxPool2d as MaxPool2d
-from jaxaot.nn.modules.pooling import MaxPool3d as MaxPool3d
-from jaxaot.nn.modules.pooling import MaxUnpool1d as MaxUnpool1d
-from jaxaot.nn.modules.pooling import MaxUnpool2d as MaxUnpool2d
-from jaxaot.nn.modules.pooling import MaxUnpool3d as MaxUnpool3d
-from jaxaot.nn.modules.recurrent import GRU as GRU
-from jaxaot.nn.modules.recurrent import LSTM as LSTM
-from jaxaot.nn.modules.recurrent import RNN as RNN
-from jaxaot.nn.modules.recurrent import GRUCell as GRUCell
-from jaxaot.nn.modules.recurrent import LSTMCell as LSTMCell
-from jaxaot.nn.modules.recurrent import RNNBase as RNNBase
-from jaxaot.nn.modules.recurrent import RNNCell as RNNCell
-from jaxaot.nn.modules.shapes import ChannelShuffle as ChannelShuffle
-from jaxaot.nn.modules.shapes import CosineSimilarity as CosineSimilarity
-from jaxaot.nn.modules.shapes import Flatten as Flatten
-from jaxaot.nn.modules.shapes import Fold as Fold
-from jaxaot.nn.modules.shapes import PairwiseDistance as PairwiseDistance
-from jaxaot.nn.modules.shapes import PixelShuffle as PixelShuffle
-from jaxaot.nn.modules.shapes import PixelUnshuffle as PixelUnshuffle
-from jaxaot.nn.modules.shapes import Unflatten as Unflatten
-from jaxaot.nn.modules.shapes import Unfold as Unfold
-from jaxaot.nn.modules.shapes import Upsample as Upsample
-from jaxaot.nn.modules.shapes import UpsamplingBilinear2d as UpsamplingBilinear2d
-from jaxaot.nn.modules.shapes import UpsamplingNearest2d as UpsamplingNearest2d
-from jaxaot.nn.modules.transformer import Transformer as Transformer
-from jaxaot.nn.modules.transformer import TransformerDecoder as TransformerDecoder
-from jaxaot.nn.modules.transformer import TransformerDecoderLayer as TransformerDecoderLayer
-from jaxaot.nn.modules.transformer import TransformerEncoder as TransformerEncoder
-from jaxaot.nn.modules.transformer import TransformerEncoderLayer as TransformerEncoderLayer
+# ruff: noqa: F403
+
+from jaxaot.nn.modules.activations import *
+from jaxaot.nn.modules.attention import *
+from jaxaot.nn.modules.containers import *
+from jaxaot.nn.modules.convolution import *
+from jaxaot.nn.modules.dropout import *
+from jaxaot.nn.modules.embedding import *
+from jaxaot.nn.modules.linear import *
+from jaxaot.nn.modules.losses import *
+from jaxaot.nn.modules.module import *
+from jaxaot.nn.modules.norms import *
+from jaxaot.nn.modules.of_nnx import *
+from jaxaot.nn.modules.padding import *
+from jaxaot.nn.modules.pooling import *
+from jaxaot.nn.modules.recurrent import *
+from jaxaot.nn.modules.shapes import *
+from jaxaot.nn.modules.transformer import *
 from jaxaot.nn.parameter import Buffer as Buffer
 from jaxaot.nn.parameter import Parameter as Parameter
+
+_OURS = ("jaxaot.nn.modules", "jaxaot.nn.parameter")  # and not what these modules import
+_found = [name for name, value in globals().items() if getattr(value, "__module__", "").startswith(_OURS)]
+globals()["__all__"] = [name for name in _found if not name.startswith("_")]

@@ -5,266 +5,163 @@ from __future__ import annotations
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
+from jaxaot.nn.declared import Layer, options
 from jaxaot.nn.init import constant_
 from jaxaot.nn.made import blank, check
 from jaxaot.nn.modules.module import Module
+from jaxaot.nn.parameter import Parameter
 
 
-class _InPlace(Module):
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
+@options()
+class _InPlace(Layer, shown="inplace?"):
+    inplace: bool = False
 
 
-class _OfAlpha(Module):
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha = alpha
-        self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
+@options()
+class _OfAlpha(Layer, shown="alpha inplace?"):
+    alpha: float = 1.0
+    inplace: bool = False
 
 
-class _Shrink(Module):
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = lambd
-
-    def extra_repr(self) -> str:
-        return f"{self.lambd}"
+@options()
+class _Shrink(Layer, shown="*lambd"):
+    lambd: float = 0.5
 
 
-class _AlongDim(Module):
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
+@options()
+class _AlongDim(Layer, shown="dim"):
+    dim: int | None = None
 
 
-class ReLU(_InPlace):
+class ReLU(_InPlace, op=functional.relu):
     """The rectified linear unit, `max(0, x)`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.relu(input, inplace=self.inplace)
 
-
-class RReLU(Module):
+@options()
+class RReLU(Layer, op=functional.rrelu, shown="lower upper inplace?"):
     """The leaky ReLU whose slope is drawn from [lower, upper] in training."""
 
-    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
-        super().__init__()
-        self.lower = lower
-        self.upper = upper
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.rrelu(input, self.lower, self.upper, self.training, inplace=self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")
+    lower: float = 1.0 / 8
+    upper: float = 1.0 / 3
+    inplace: bool = False
 
 
-class Hardtanh(Module):
+@options()
+class Hardtanh(Layer, op=functional.hardtanh, shown="min_val max_val inplace?"):
     """`x` between two bounds."""
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        check(max_val > min_val, "max_val must be larger than min_val")
-        self.min_val = min_val
-        self.max_val = max_val
-        self.inplace = inplace
+    min_val: float = -1.0
+    max_val: float = 1.0
+    inplace: bool = False
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.hardtanh(input, self.min_val, self.max_val, inplace=self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"min_val={self.min_val}, max_val={self.max_val}" + (", inplace=True" if self.inplace else "")
+    def __post_init__(self) -> None:
+        check(self.max_val > self.min_val, "max_val must be larger than min_val")
 
 
-class ReLU6(Hardtanh):
+class ReLU6(Hardtanh, shown="inplace?"):
     """`min(max(0, x), 6)`."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
 
-    def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
 
-
-class Threshold(Module):
+@options()
+class Threshold(Layer, op=functional.threshold, shown="threshold value inplace?"):
     """`x` where it is above a threshold, else a fixed value."""
 
-    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        super().__init__()
-        self.threshold = threshold
-        self.value = value
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.threshold(input, self.threshold, self.value, inplace=self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"threshold={self.threshold}, value={self.value}" + (", inplace=True" if self.inplace else "")
+    threshold: float
+    value: float
+    inplace: bool = False
 
 
-class Sigmoid(Module):
+class Sigmoid(Layer, op=functional.sigmoid):
     """`1 / (1 + exp(-x))`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.sigmoid(input)
 
-
-class Tanh(Module):
+class Tanh(Layer, op=functional.tanh):
     """The hyperbolic tangent."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.tanh(input)
 
-
-class Hardsigmoid(Module):
+@options()
+class Hardsigmoid(Layer, op=functional.hardsigmoid):
     """The sigmoid made of straight lines."""
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.hardsigmoid(input, inplace=self.inplace)
+    inplace: bool = False
 
 
-class SiLU(_InPlace):
+class SiLU(_InPlace, op=functional.silu):
     """`x * sigmoid(x)`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.silu(input, inplace=self.inplace)
 
-
-class Mish(_InPlace):
+class Mish(_InPlace, op=functional.mish):
     """`x * tanh(softplus(x))`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.mish(input, inplace=self.inplace)
 
-
-class Hardswish(Module):
+@options()
+class Hardswish(Layer, op=functional.hardswish):
     """SiLU made of straight lines."""
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.hardswish(input, inplace=self.inplace)
+    inplace: bool = False
 
 
-class ELU(_OfAlpha):
+class ELU(_OfAlpha, op=functional.elu):
     """`x` above zero, `alpha * (exp(x) - 1)` below."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.elu(input, self.alpha, inplace=self.inplace)
 
-
-class CELU(_OfAlpha):
+class CELU(_OfAlpha, op=functional.celu):
     """`x` above zero, `alpha * (exp(x / alpha) - 1)` below."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.celu(input, self.alpha, inplace=self.inplace)
 
-
-class SELU(_InPlace):
+class SELU(_InPlace, op=functional.selu):
     """The ELU that keeps mean and variance."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.selu(input, inplace=self.inplace)
 
-
-class GLU(Module):
+@options()
+class GLU(Layer, op=functional.glu, shown="dim"):
     """The gated linear unit: half of a dim times the sigmoid of the other half."""
 
-    def __init__(self, dim: int = -1) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.glu(input, self.dim)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
+    dim: int = -1
 
 
-class GELU(Module):
+@options()
+class GELU(Layer, op=functional.gelu, shown="approximate"):
     """`x` times the normal distribution function of `x`."""
 
-    def __init__(self, approximate: str = "none") -> None:
-        super().__init__()
-        self.approximate = approximate
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.gelu(input, approximate=self.approximate)
-
-    def extra_repr(self) -> str:
-        return f"approximate={self.approximate!r}"
+    approximate: str = "none"
 
 
-class Hardshrink(_Shrink):
+class Hardshrink(_Shrink, op=functional.hardshrink):
     """`x` outside of [-lambd, lambd], else zero."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.hardshrink(input, self.lambd)
 
-
-class LeakyReLU(Module):
+@options()
+class LeakyReLU(Layer, op=functional.leaky_relu, shown="negative_slope inplace?"):
     """`x` above zero, `negative_slope * x` below."""
 
-    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        super().__init__()
-        self.negative_slope = negative_slope
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.leaky_relu(input, self.negative_slope, inplace=self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
+    negative_slope: float = 0.01
+    inplace: bool = False
 
 
-class LogSigmoid(Module):
+class LogSigmoid(Layer, op=functional.logsigmoid):
     """The logarithm of the sigmoid."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.logsigmoid(input)
 
-
-class Softplus(Module):
+@options()
+class Softplus(Layer, op=functional.softplus, shown="beta threshold"):
     """`log(1 + exp(beta * x)) / beta`, a smooth ReLU."""
 
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__()
-        self.beta = beta
-        self.threshold = threshold
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.softplus(input, self.beta, self.threshold)
-
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}, threshold={self.threshold}"
+    beta: float = 1.0
+    threshold: float = 20.0
 
 
-class Softshrink(_Shrink):
+class Softshrink(_Shrink, op=functional.softshrink):
     """`x` moved towards zero by `lambd`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.softshrink(input, self.lambd)
 
-
-class PReLU(Module):
+class PReLU(Layer, op=functional.prelu, shown="num_parameters"):
     """The leaky ReLU whose slope is trained, one or one for each channel."""
+
+    weight: Parameter
 
     def __init__(
         self, num_parameters: int = 1, init: float = 0.25, device: object = None, dtype: DTypeLike | None = None
@@ -279,46 +176,25 @@ class PReLU(Module):
         """Sets the slopes to where they start."""
         constant_(self.weight, self.init)
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.prelu(input, self.weight)
 
-    def extra_repr(self) -> str:
-        return f"num_parameters={self.num_parameters}"
-
-
-class Softsign(Module):
+class Softsign(Layer, op=functional.softsign):
     """`x / (1 + |x|)`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.softsign(input)
 
-
-class Tanhshrink(Module):
+class Tanhshrink(Layer, op=functional.tanhshrink):
     """`x - tanh(x)`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.tanhshrink(input)
 
-
-class Softmin(_AlongDim):
+class Softmin(_AlongDim, op=functional.softmin):
     """The softmax of `-x` along a dim."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.softmin(input, self.dim)
 
-
-class Softmax(_AlongDim):
+class Softmax(_AlongDim, op=functional.softmax):
     """Numbers along a dim that are positive and add up to 1."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.softmax(input, self.dim)
 
-
-class LogSoftmax(_AlongDim):
+class LogSoftmax(_AlongDim, op=functional.log_softmax):
     """The logarithm of the softmax along a dim."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.log_softmax(input, self.dim)
 
 
 class Softmax2d(Module):

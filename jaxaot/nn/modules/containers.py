@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Self, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 from jaxaot.errors import DimError, MissingMethodError, TensorTypeError
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
+from jaxaot.nn.registry import indented
+
+_V = TypeVar("_V")
 
 
 def _place(index: Any, size: int) -> int:
@@ -27,7 +30,13 @@ def _no_forward(module: Module) -> MissingMethodError:
     )
 
 
-class _Row(Module):
+class _Container(Module):
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Raises: what a container holds is called, not the container."""
+        raise _no_forward(self)
+
+
+class _Row(_Container):
     """Modules with the names 0, 1, …"""
 
     def _renumber(self, modules: Iterable[Any]) -> None:
@@ -57,6 +66,12 @@ class _Row(Module):
             del self._modules[name]
         if all(name.isdigit() for name in self._modules):
             self._renumber(self._modules.values())
+
+    def insert(self, index: int, module: Module) -> Any:
+        """Adds a module before another one."""
+        modules = list(self)
+        modules.insert(index, module)
+        self._renumber(modules)
 
     def append(self, module: Module) -> Self:
         """Adds a module at the end; returns the container."""
@@ -113,9 +128,7 @@ class Sequential(_Row):
 
     def insert(self, index: int, module: Module) -> Self:
         """Adds a module before another one; returns the container."""
-        modules = list(self)
-        modules.insert(index, module)
-        self._renumber(modules)
+        super().insert(index, module)
         return self
 
     def __add__(self, other: Sequential) -> Sequential:
@@ -148,18 +161,8 @@ class ModuleList(_Row):
     def __getitem__(self, idx: int | slice) -> Module:
         return type(self)(self._get(idx)) if isinstance(idx, slice) else self._get(idx)
 
-    def insert(self, index: int, module: Module) -> None:
-        """Adds a module before another one."""
-        modules = list(self)
-        modules.insert(index, module)
-        self._renumber(modules)
-
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Raises: a row of modules says not how they are called."""
-        raise _no_forward(self)
 
     def __repr__(self) -> str:
         runs: list[tuple[int, int, str]] = []
@@ -174,11 +177,52 @@ class ModuleList(_Row):
             f"({start}): {text}" if start == stop else f"({start}-{stop}): {stop - start + 1} x {text}"
             for start, stop, text in runs
         ]
-        inside = "\n  ".join(line.replace("\n", "\n  ") for line in lines)
+        inside = "\n  ".join(map(indented, lines))
         return f"{self._get_name()}(\n  {inside}\n)"
 
 
-class ModuleDict(Module):
+class _ByName(_Container, Generic[_V]):
+    """What has names: `_held` is the dict of the module that keeps it."""
+
+    _held: dict[str, _V]
+
+    def __getitem__(self, key: str) -> _V:
+        return self._held[key]
+
+    def __delitem__(self, key: str) -> None:
+        del self._held[key]
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._held))
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._held
+
+    def clear(self) -> None:
+        """Removes everything."""
+        self._held.clear()
+
+    def pop(self, key: str) -> _V:
+        """Removes what has a name, and returns it."""
+        return self._held.pop(key)
+
+    def keys(self) -> Iterable[str]:
+        """Returns the names."""
+        return self._held.keys()
+
+    def items(self) -> Iterable[tuple[str, _V]]:
+        """Returns the names, and what has them."""
+        return self._held.items()
+
+    def values(self) -> Iterable[_V]:
+        """Returns what has the names."""
+        return self._held.values()
+
+
+class ModuleDict(_ByName[Module]):
     """Modules by name."""
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
@@ -186,43 +230,12 @@ class ModuleDict(Module):
         if modules is not None:
             self.update(modules)
 
-    def __getitem__(self, key: str) -> Module:
-        return self._modules[key]
+    @property
+    def _held(self) -> dict[str, Module]:
+        return self._modules
 
     def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)
-
-    def __delitem__(self, key: str) -> None:
-        del self._modules[key]
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(list(self._modules))
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._modules
-
-    def clear(self) -> None:
-        """Removes all modules."""
-        self._modules.clear()
-
-    def pop(self, key: str) -> Module:
-        """Removes a module and returns it."""
-        return self._modules.pop(key)
-
-    def keys(self) -> Iterable[str]:
-        """Returns the names."""
-        return self._modules.keys()
-
-    def items(self) -> Iterable[tuple[str, Module]]:
-        """Returns the names and modules."""
-        return self._modules.items()
-
-    def values(self) -> Iterable[Module]:
-        """Returns the modules."""
-        return self._modules.values()
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
         """Adds modules by name."""
@@ -230,10 +243,6 @@ class ModuleDict(Module):
             raise TensorTypeError(f"{type(self).__name__} takes modules by name, and {modules!r} was given.")
         for name, module in dict(modules).items():
             self.add_module(name, module)
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Raises: a dict of modules says not how they are called."""
-        raise _no_forward(self)
 
 
 def _parameter(value: Any) -> Any:
@@ -251,19 +260,13 @@ def _described(name: object, value: Any) -> str:
     return f"  ({name}): Parameter containing: [ja.{value.dtype.name} of size {size}]"
 
 
-class ParameterList(Module):
+class ParameterList(_Container):
     """Parameters in a row; tensors become parameters."""
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
         if values is not None:
             self.extend(values)
-
-    def _renumber(self, values: Iterable[Any]) -> None:
-        found = list(values)
-        self._parameters.clear()
-        for i, value in enumerate(found):
-            self.register_parameter(str(i), _parameter(value))
 
     @overload
     def __getitem__(self, idx: int) -> Parameter: ...
@@ -296,15 +299,11 @@ class ParameterList(Module):
             self.append(value)
         return self
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Raises: parameters are not called."""
-        raise _no_forward(self)
-
     def extra_repr(self) -> str:
         return "\n".join(_described(i, value) for i, value in enumerate(self))
 
 
-class ParameterDict(Module):
+class ParameterDict(_ByName[Parameter]):
     """Parameters by name; tensors become parameters."""
 
     def __init__(self, parameters: Any = None) -> None:
@@ -312,23 +311,12 @@ class ParameterDict(Module):
         if parameters is not None:
             self.update(parameters)
 
-    def __getitem__(self, key: str) -> Parameter:
-        return self._parameters[key]
+    @property
+    def _held(self) -> dict[str, Parameter]:
+        return self._parameters
 
     def __setitem__(self, key: str, value: Any) -> None:
         self._parameters[key] = _parameter(value)
-
-    def __delitem__(self, key: str) -> None:
-        del self._parameters[key]
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(list(self._parameters))
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._parameters
 
     def get(self, key: str, default: Any = None) -> Any:
         """Returns a parameter, or a default where there is none of that name."""
@@ -340,35 +328,11 @@ class ParameterDict(Module):
             self[key] = default
         return self._parameters[key]
 
-    def clear(self) -> None:
-        """Removes all parameters."""
-        self._parameters.clear()
-
-    def pop(self, key: str) -> Parameter:
-        """Removes a parameter and returns it."""
-        return self._parameters.pop(key)
-
-    def keys(self) -> Iterable[str]:
-        """Returns the names."""
-        return self._parameters.keys()
-
-    def items(self) -> Iterable[tuple[str, Parameter]]:
-        """Returns the names and parameters."""
-        return self._parameters.items()
-
-    def values(self) -> Iterable[Parameter]:
-        """Returns the parameters."""
-        return self._parameters.values()
-
     def update(self, parameters: Any) -> None:
         """Adds parameters by name."""
         found = parameters.items() if isinstance(parameters, ParameterDict) else dict(parameters).items()
         for name, value in found:
             self[name] = value
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Raises: parameters are not called."""
-        raise _no_forward(self)
 
     def extra_repr(self) -> str:
         return "\n".join(_described(name, value) for name, value in self.items())

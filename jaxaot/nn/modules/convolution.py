@@ -9,15 +9,17 @@ from typing import Any
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
-from jaxaot.nn.made import blank, check, doubled, each
-from jaxaot.nn.modules.module import Module
+from jaxaot.nn.declared import Layer
+from jaxaot.nn.made import arguments, blank, changed, check, doubled, each
 from jaxaot.nn.parameter import Parameter
 
 Sizes = int | Sequence[int]
 
+_FORWARD = (functional.conv1d, functional.conv2d, functional.conv3d)
+_TRANSPOSED = (functional.conv_transpose1d, functional.conv_transpose2d, functional.conv_transpose3d)
 
-class _Convolution(Module):
-    _n_dims: int
+
+class _Convolution(Layer):
     weight: Parameter
     bias: Parameter | None
 
@@ -61,10 +63,7 @@ class _Convolution(Module):
         self._ends = self._padding_of_ends()
         channels = (in_channels, out_channels // groups) if is_transposed else (out_channels, in_channels // groups)
         self.weight = blank((*channels, *self.kernel_size), device, dtype)
-        if bias:
-            self.bias = blank((out_channels,), device, dtype)
-        else:
-            self.register_parameter("bias", None)
+        self.register_parameter("bias", blank((out_channels,), device, dtype) if bias else None)
         self.reset_parameters()
 
     def _padding_of_ends(self) -> tuple[int, ...]:
@@ -87,19 +86,9 @@ class _Convolution(Module):
     def extra_repr(self) -> str:
         n = self._n_dims
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
-        if self.padding != (0,) * n:
-            text += f", padding={self.padding}"
-        if self.dilation != (1,) * n:
-            text += f", dilation={self.dilation}"
-        if self.output_padding != (0,) * n:
-            text += f", output_padding={self.output_padding}"
-        if self.groups != 1:
-            text += f", groups={self.groups}"
-        if self.bias is None:
-            text += ", bias=False"
-        if self.padding_mode != "zeros":
-            text += f", padding_mode={self.padding_mode}"
-        return text
+        plain = {"padding": (0,) * n, "dilation": (1,) * n, "output_padding": (0,) * n, "groups": 1}
+        text += changed(self, plain) + (", bias=False" if self.bias is None else "")
+        return text + changed(self, {"padding_mode": "zeros"})
 
 
 class _Forward(_Convolution):
@@ -117,57 +106,26 @@ class _Forward(_Convolution):
         device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            False,
-            0,
-            groups,
-            bias,
-            padding_mode,
-            device,
-            dtype,
-        )
+        super().__init__(**arguments(locals()), is_transposed=False, output_padding=0)
 
-    def _padded(self, input: Tensor) -> tuple[Tensor, Any]:
-        """Returns the input, and the zeros that the convolution is to add."""
-        if self.padding_mode == "zeros":
-            return input, self.padding
-        return functional.pad(input, self._ends, self.padding_mode), 0
+    def forward(self, input: Tensor) -> Tensor:
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = functional.pad(input, self._ends, self.padding_mode), 0
+        convolve = _FORWARD[self._n_dims - 1]
+        return convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
 
-class Conv1d(_Forward):
+class Conv1d(_Forward, n_dims=1):
     """The convolution of rows with trained kernels; `input` is (batch, in_channels, length)."""
 
-    _n_dims = 1
 
-    def forward(self, input: Tensor) -> Tensor:
-        input, padding = self._padded(input)
-        return functional.conv1d(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
-
-
-class Conv2d(_Forward):
+class Conv2d(_Forward, n_dims=2):
     """The convolution of images with trained kernels; `input` is (batch, in_channels, height, width)."""
 
-    _n_dims = 2
 
-    def forward(self, input: Tensor) -> Tensor:
-        input, padding = self._padded(input)
-        return functional.conv2d(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
-
-
-class Conv3d(_Forward):
+class Conv3d(_Forward, n_dims=3):
     """The convolution of volumes with trained kernels; `input` is (batch, in_channels, depth, height, width)."""
-
-    _n_dims = 3
-
-    def forward(self, input: Tensor) -> Tensor:
-        input, padding = self._padded(input)
-        return functional.conv3d(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
 
 class _Transposed(_Convolution):
@@ -187,21 +145,12 @@ class _Transposed(_Convolution):
         dtype: DTypeLike | None = None,
     ) -> None:
         check(padding_mode == "zeros", f'Only "zeros" padding mode is supported for {type(self).__name__}')
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            True,
-            output_padding,
-            groups,
-            bias,
-            padding_mode,
-            device,
-            dtype,
-        )
+        super().__init__(**arguments(locals()), is_transposed=True)
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        added = self._output_padding(input, output_size)
+        convolve = _TRANSPOSED[self._n_dims - 1]
+        return convolve(input, self.weight, self.bias, self.stride, self.padding, added, self.groups, self.dilation)
 
     def _output_padding(self, input: Tensor, output_size: Sequence[int] | None) -> tuple[int, ...]:
         """Returns what is added at the ends so that the output has a size."""
@@ -231,37 +180,13 @@ class _Transposed(_Convolution):
         return tuple(size - low for size, low in zip(sizes, least, strict=True))
 
 
-class ConvTranspose1d(_Transposed):
+class ConvTranspose1d(_Transposed, n_dims=1):
     """The transposed convolution of rows, which takes outputs of `Conv1d` back to the shape of its inputs."""
 
-    _n_dims = 1
 
-    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        added = self._output_padding(input, output_size)
-        return functional.conv_transpose1d(
-            input, self.weight, self.bias, self.stride, self.padding, added, self.groups, self.dilation
-        )
-
-
-class ConvTranspose2d(_Transposed):
+class ConvTranspose2d(_Transposed, n_dims=2):
     """The transposed convolution of images, which takes outputs of `Conv2d` back to the shape of its inputs."""
 
-    _n_dims = 2
 
-    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        added = self._output_padding(input, output_size)
-        return functional.conv_transpose2d(
-            input, self.weight, self.bias, self.stride, self.padding, added, self.groups, self.dilation
-        )
-
-
-class ConvTranspose3d(_Transposed):
+class ConvTranspose3d(_Transposed, n_dims=3):
     """The transposed convolution of volumes, which takes outputs of `Conv3d` back to the shape of its inputs."""
-
-    _n_dims = 3
-
-    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        added = self._output_padding(input, output_size)
-        return functional.conv_transpose3d(
-            input, self.weight, self.bias, self.stride, self.padding, added, self.groups, self.dilation
-        )

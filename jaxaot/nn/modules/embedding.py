@@ -7,7 +7,7 @@ from typing import Self
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
-from jaxaot.nn.made import blank, check
+from jaxaot.nn.made import arguments, blank, changed, check
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
 
@@ -24,10 +24,10 @@ class _Table(Module):
         norm_type: float,
         scale_grad_by_freq: bool,
         sparse: bool,
-        weight: Tensor | None,
-        is_frozen: bool,
+        _weight: Tensor | None,
         device: object,
         dtype: DTypeLike | None,
+        _freeze: bool = False,
     ) -> None:
         super().__init__()
         self.num_embeddings = num_embeddings
@@ -40,16 +40,16 @@ class _Table(Module):
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
         self.sparse = sparse
-        if weight is None:
+        if _weight is None:
             self.weight = blank((num_embeddings, embedding_dim), device, dtype)
-            self.weight.requires_grad_(not is_frozen)
+            self.weight.requires_grad_(not _freeze)
             self.reset_parameters()
         else:
             check(
-                tuple(weight.shape) == (num_embeddings, embedding_dim),
+                tuple(_weight.shape) == (num_embeddings, embedding_dim),
                 "Shape of weight does not match num_embeddings and embedding_dim",
             )
-            self.weight = Parameter(weight, requires_grad=not is_frozen)
+            self.weight = Parameter(_weight, requires_grad=not _freeze)
 
     def reset_parameters(self) -> None:
         """Draws the table anew."""
@@ -75,8 +75,7 @@ class Embedding(_Table):
         device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
-        super().__init__(num_embeddings, embedding_dim, *options, _weight, _freeze, device, dtype)
+        super().__init__(**arguments(locals()))
 
     def forward(self, input: Tensor) -> Tensor:
         """Returns for each number in `input` its row, along a dim at the end."""
@@ -101,16 +100,8 @@ class Embedding(_Table):
         return cls(rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
 
     def extra_repr(self) -> str:
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.padding_idx is not None:
-            text += f", padding_idx={self.padding_idx}"
-        if self.max_norm is not None:
-            text += f", max_norm={self.max_norm}"
-        if self.norm_type != 2:
-            text += f", norm_type={self.norm_type}"
-        if self.scale_grad_by_freq:
-            text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
-        return text + (", sparse=True" if self.sparse else "")
+        plain = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
+        return f"{self.num_embeddings}, {self.embedding_dim}" + changed(self, plain)
 
 
 class EmbeddingBag(_Table):
@@ -131,8 +122,9 @@ class EmbeddingBag(_Table):
         device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
-        super().__init__(num_embeddings, embedding_dim, *options, _weight, False, device, dtype)
+        options = arguments(locals())
+        del options["mode"], options["include_last_offset"]
+        super().__init__(**options)
         self.mode = mode
         self.include_last_offset = include_last_offset
 
@@ -168,28 +160,12 @@ class EmbeddingBag(_Table):
         """Returns bags over a table that there is; frozen, unless `freeze=False`."""
         check(embeddings.ndim == 2, "Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
-        made = cls(
-            rows,
-            columns,
-            max_norm,
-            norm_type,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            embeddings,
-            include_last_offset,
-            padding_idx,
-        )
+        options = max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings, include_last_offset, padding_idx
+        made = cls(rows, columns, *options)
         made.weight.requires_grad_(not freeze)
         return made
 
     def extra_repr(self) -> str:
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.max_norm is not None:
-            text += f", max_norm={self.max_norm}"
-        if self.norm_type != 2:
-            text += f", norm_type={self.norm_type}"
-        if self.scale_grad_by_freq:
-            text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
-        text += f", mode={self.mode!r}"
-        return text + (f", padding_idx={self.padding_idx}" if self.padding_idx is not None else "")
+        text = changed(self, {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False})
+        text += f", mode={self.mode!r}" + changed(self, {"padding_idx": None})
+        return f"{self.num_embeddings}, {self.embedding_dim}{text}"

@@ -8,6 +8,7 @@ from typing import Any
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
+from jaxaot.nn.declared import Layer
 from jaxaot.nn.made import blank, check
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
@@ -24,7 +25,7 @@ class Identity(Module):
         return input
 
 
-class Linear(Module):
+class Linear(Layer, shown="in_features out_features bias!"):
     """`input @ weight.T + bias`, for a last dim of `in_features`."""
 
     in_features: int
@@ -44,10 +45,7 @@ class Linear(Module):
         self.in_features = in_features
         self.out_features = out_features
         self.weight = blank((out_features, in_features), device, dtype)
-        if bias:
-            self.bias = blank((out_features,), device, dtype)
-        else:
-            self.register_parameter("bias", None)
+        self.register_parameter("bias", blank((out_features,), device, dtype) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -61,11 +59,8 @@ class Linear(Module):
         """Returns a tensor with a last dim of `out_features`."""
         return functional.linear(input, self.weight, self.bias)
 
-    def extra_repr(self) -> str:
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
-
-class Bilinear(Module):
+class Bilinear(Layer, shown="in1_features in2_features out_features bias!"):
     """`input1 @ weight @ input2 + bias`, for two inputs."""
 
     weight: Parameter
@@ -86,10 +81,7 @@ class Bilinear(Module):
         self.in2_features = in2_features
         self.out_features = out_features
         self.weight = blank((out_features, in1_features, in2_features), device, dtype)
-        if bias:
-            self.bias = blank((out_features,), device, dtype)
-        else:
-            self.register_parameter("bias", None)
+        self.register_parameter("bias", blank((out_features,), device, dtype) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -102,9 +94,3 @@ class Bilinear(Module):
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """Returns a tensor with a last dim of `out_features`."""
         return functional.bilinear(input1, input2, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        return (
-            f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}, "
-            f"bias={self.bias is not None}"
-        )

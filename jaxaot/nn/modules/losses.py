@@ -3,116 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import InitVar
 
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
+from jaxaot.nn.declared import Layer, buffer, options
 from jaxaot.nn.made import check, reduced
-from jaxaot.nn.modules.module import Module
 from jaxaot.nn.modules.shapes import PairwiseDistance
 
 
-class _Loss(Module):
+class _Reduced(Layer):
     reduction: str
 
-    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
-        super().__init__()
-        self.reduction = reduced(size_average, reduce, reduction)
+    def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
+        self.reduction = reduced(size_average, reduce, self.reduction)
 
 
-class _WeightedLoss(_Loss):
-    weight: Tensor | None
-
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
+@options()
+class _Loss(_Reduced):
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
 
-class L1Loss(_Loss):
+@options()
+class _WeightedLoss(_Reduced):
+    weight: Tensor | None = buffer(default=None)
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+@options()
+class _ClassLoss(_Reduced):
+    weight: Tensor | None = buffer(default=None)
+    size_average: InitVar[bool | None] = None
+    ignore_index: int = -100
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+@options()
+class _PairLoss(_Reduced):
+    margin: float = 0.0
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+class L1Loss(_Loss, op=functional.l1_loss):
     """The mean absolute difference."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.l1_loss(input, target, reduction=self.reduction)
 
-
-class MSELoss(_Loss):
+class MSELoss(_Loss, op=functional.mse_loss):
     """The mean squared difference."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.mse_loss(input, target, reduction=self.reduction)
 
-
-class NLLLoss(_WeightedLoss):
+class NLLLoss(_ClassLoss, op=functional.nll_loss):
     """The negative log likelihood of classes."""
-
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        ignore_index: int = -100,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-        self.ignore_index = ignore_index
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class NLLLoss2d(NLLLoss):
     """`NLLLoss`, by an older name."""
 
 
-class CrossEntropyLoss(_WeightedLoss):
+@options()
+class CrossEntropyLoss(_ClassLoss, op=functional.cross_entropy):
     """The cross entropy of logits and classes, or of logits and probabilities."""
 
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        ignore_index: int = -100,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        label_smoothing: float = 0.0,
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-        self.ignore_index = ignore_index
-        self.label_smoothing = label_smoothing
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.cross_entropy(
-            input,
-            target,
-            self.weight,
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
-            label_smoothing=self.label_smoothing,
-        )
+    label_smoothing: float = 0.0
 
 
-class PoissonNLLLoss(_Loss):
+@options()
+class PoissonNLLLoss(_Reduced):
     """The negative log likelihood of a Poisson distribution."""
 
-    def __init__(
-        self,
-        log_input: bool = True,
-        full: bool = False,
-        size_average: bool | None = None,
-        eps: float = 1e-8,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.log_input = log_input
-        self.full = full
-        self.eps = eps
+    log_input: bool = True
+    full: bool = False
+    size_average: InitVar[bool | None] = None
+    eps: float = 1e-8
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
         return functional.poisson_nll_loss(
@@ -120,226 +91,127 @@ class PoissonNLLLoss(_Loss):
         )
 
 
-class GaussianNLLLoss(_Loss):
+@options(kw_only=True)
+class GaussianNLLLoss(_Reduced, op=functional.gaussian_nll_loss):
     """The negative log likelihood of normal distributions."""
 
-    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
-        super().__init__(reduction=reduction)
-        self.full = full
-        self.eps = eps
-
-    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
-        return functional.gaussian_nll_loss(input, target, var, self.full, self.eps, self.reduction)
+    full: bool = False
+    eps: float = 1e-6
+    reduction: str = "mean"
 
 
-class KLDivLoss(_Loss):
+@options()
+class KLDivLoss(_Loss, op=functional.kl_div):
     """The Kullback-Leibler divergence of log probabilities from a target."""
 
-    def __init__(
-        self,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        log_target: bool = False,
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.log_target = log_target
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+    log_target: bool = False
 
 
-class BCELoss(_WeightedLoss):
+class BCELoss(_WeightedLoss, op=functional.binary_cross_entropy):
     """The cross entropy of probabilities of two classes."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
-
-class BCEWithLogitsLoss(_WeightedLoss):
+@options()
+class BCEWithLogitsLoss(_WeightedLoss, op=functional.binary_cross_entropy_with_logits):
     """The cross entropy of logits of two classes."""
 
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        pos_weight: Tensor | None = None,
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-        self.register_buffer("pos_weight", pos_weight)
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.binary_cross_entropy_with_logits(
-            input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
-        )
+    pos_weight: Tensor | None = buffer(default=None)
 
 
-class HingeEmbeddingLoss(_Loss):
+@options()
+class HingeEmbeddingLoss(_PairLoss, op=functional.hinge_embedding_loss):
     """`x` where the target is 1, `max(0, margin - x)` where it is -1."""
 
-    def __init__(
-        self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
+    margin: float = 1.0
 
 
-class MultiLabelMarginLoss(_Loss):
+class MultiLabelMarginLoss(_Loss, op=functional.multilabel_margin_loss):
     """The hinge loss of several classes each."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.multilabel_margin_loss(input, target, reduction=self.reduction)
 
-
-class SmoothL1Loss(_Loss):
+@options()
+class SmoothL1Loss(_Loss, op=functional.smooth_l1_loss):
     """Squared differences below `beta`, absolute ones above."""
 
-    def __init__(
-        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", beta: float = 1.0
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.beta = beta
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+    beta: float = 1.0
 
 
-class HuberLoss(_Loss):
+@options()
+class HuberLoss(_Reduced, op=functional.huber_loss):
     """Squared differences below `delta`, absolute ones above, times `delta`."""
 
-    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
-        super().__init__(reduction=reduction)
-        self.delta = delta
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.huber_loss(input, target, self.reduction, self.delta)
+    reduction: str = "mean"
+    delta: float = 1.0
 
 
-class SoftMarginLoss(_Loss):
+class SoftMarginLoss(_Loss, op=functional.soft_margin_loss):
     """`log(1 + exp(-target * x))`."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.soft_margin_loss(input, target, reduction=self.reduction)
 
-
-class _PairLoss(_Loss):
-    def __init__(
-        self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
-
-
-class CosineEmbeddingLoss(_PairLoss):
+class CosineEmbeddingLoss(_PairLoss, op=functional.cosine_embedding_loss):
     """`1 - cos` of alike pairs, `max(0, cos - margin)` of others."""
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        return functional.cosine_embedding_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
-
-class MarginRankingLoss(_PairLoss):
+class MarginRankingLoss(_PairLoss, op=functional.margin_ranking_loss):
     """`max(0, -target * (x1 - x2) + margin)`."""
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        return functional.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
-
-class MultiLabelSoftMarginLoss(_WeightedLoss):
+class MultiLabelSoftMarginLoss(_WeightedLoss, op=functional.multilabel_soft_margin_loss):
     """The mean cross entropy of several classes each."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
 
-
-class MultiMarginLoss(_WeightedLoss):
+@options()
+class MultiMarginLoss(_Reduced, op=functional.multi_margin_loss):
     """The hinge loss of one class of several."""
 
-    def __init__(
-        self,
-        p: int = 1,
-        margin: float = 1.0,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-        check(p in (1, 2), "only p == 1 and p == 2 supported")
-        self.p = p
-        self.margin = margin
+    p: int = 1
+    margin: float = 1.0
+    weight: Tensor | None = buffer(default=None)
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.multi_margin_loss(input, target, self.p, self.margin, self.weight, reduction=self.reduction)
+    def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
+        super().__post_init__(size_average, reduce)
+        check(self.p in (1, 2), "only p == 1 and p == 2 supported")
 
 
-class TripletMarginLoss(_Loss):
+@options()
+class TripletMarginLoss(_Reduced, op=functional.triplet_margin_loss):
     """`max(0, d(anchor, positive) - d(anchor, negative) + margin)`."""
 
-    def __init__(
-        self,
-        margin: float = 1.0,
-        p: float = 2.0,
-        eps: float = 1e-6,
-        swap: bool = False,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
+    margin: float = 1.0
+    p: float = 2.0
+    eps: float = 1e-6
+    swap: bool = False
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+    def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
+        super().__post_init__(size_average, reduce)
+        margin = self.margin
         check(margin > 0, f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
-        self.margin = margin
-        self.p = p
-        self.eps = eps
-        self.swap = swap
-
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        return functional.triplet_margin_loss(
-            anchor, positive, negative, self.margin, self.p, self.eps, self.swap, reduction=self.reduction
-        )
 
 
-class TripletMarginWithDistanceLoss(_Loss):
+@options(kw_only=True)
+class TripletMarginWithDistanceLoss(Layer, op=functional.triplet_margin_with_distance_loss):
     """The triplet loss for any distance."""
 
-    def __init__(
-        self,
-        *,
-        distance_function: Callable[..., Tensor] | None = None,
-        margin: float = 1.0,
-        swap: bool = False,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(reduction=reduction)
-        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
-        self.margin = margin
-        self.swap = swap
+    distance_function: Callable[..., Tensor] | None = None
+    margin: float = 1.0
+    swap: bool = False
+    reduction: str = "mean"
 
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        return functional.triplet_margin_with_distance_loss(
-            anchor,
-            positive,
-            negative,
-            distance_function=self.distance_function,
-            margin=self.margin,
-            swap=self.swap,
-            reduction=self.reduction,
-        )
+    def __post_init__(self) -> None:
+        if self.distance_function is None:
+            self.distance_function = PairwiseDistance()
 
 
-class CTCLoss(_Loss):
+@options()
+class CTCLoss(Layer, op=functional.ctc_loss):
     """The loss of connectionist temporal classification."""
 
-    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
-        super().__init__(reduction=reduction)
-        self.blank = blank
-        self.zero_infinity = zero_infinity
-
-    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
-        return functional.ctc_loss(
-            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
-        )
+    blank: int = 0
+    reduction: str = "mean"
+    zero_infinity: bool = False

@@ -10,12 +10,12 @@ from jaxaot.facade.dispatch.write import note_statistics
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
 from jaxaot.nn.averages import cumulative_batch_norm
-from jaxaot.nn.made import blank, check, each, ones, zero_count, zeros
-from jaxaot.nn.modules.module import Module
+from jaxaot.nn.declared import Layer, options
+from jaxaot.nn.made import arguments, blank, check, each, ones, zero_count, zeros
 from jaxaot.nn.parameter import Parameter
 
 
-class _Scaled(Module):
+class _Scaled(Layer):
     weight: Parameter | None
     bias: Parameter | None
 
@@ -32,15 +32,10 @@ class _Scaled(Module):
             init.zeros_(self.bias)
 
 
-class _NormOfStatistics(_Scaled):
-    """A norm that may keep running statistics.
-
-    Attributes:
-      n_dims: How many dims inputs may have.
-    """
+class _NormOfStatistics(_Scaled, shown="*num_features eps momentum affine bias! track_running_stats"):
+    """A norm that may keep running statistics; inputs may have some numbers of dims."""
 
     _version = 2
-    n_dims: tuple[int, ...]
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
@@ -48,13 +43,14 @@ class _NormOfStatistics(_Scaled):
     def __init__(
         self,
         num_features: int,
-        eps: float,
-        momentum: float | None,
-        affine: bool,
-        track_running_stats: bool,
-        device: object,
-        dtype: DTypeLike | None,
-        bias: bool,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: object = None,
+        dtype: DTypeLike | None = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -83,36 +79,16 @@ class _NormOfStatistics(_Scaled):
         super().reset_parameters()
 
     def _check_dims(self, input: Tensor) -> None:
-        said = " or ".join(f"{n}D" for n in self.n_dims)
-        check(input.ndim in self.n_dims, f"expected {said} input (got {input.ndim}D input)")
+        said = " or ".join(f"{n}D" for n in self._n_dims)
+        check(input.ndim in self._n_dims, f"expected {said} input (got {input.ndim}D input)")
 
     def _upgrade_state(self, state: dict[str, Any], prefix: str, metadata: dict[str, Any]) -> None:
         version = metadata.get("version")
         if (version is None or version < 2) and self.num_batches_tracked is not None:
             state.setdefault(f"{prefix}num_batches_tracked", self.num_batches_tracked)
 
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
-        )
-
 
 class _BatchNorm(_NormOfStatistics):
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: object = None,
-        dtype: DTypeLike | None = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
-
     def forward(self, input: Tensor) -> Tensor:
         """Returns the input with mean 0 and variance 1 in each channel, scaled and moved by the parameters."""
         self._check_dims(input)
@@ -135,22 +111,16 @@ class _BatchNorm(_NormOfStatistics):
             self.track_running_stats = False
 
 
-class BatchNorm1d(_BatchNorm):
+class BatchNorm1d(_BatchNorm, n_dims=(2, 3)):
     """Normalizes each channel over a batch of vectors or rows."""
 
-    n_dims = (2, 3)
 
-
-class BatchNorm2d(_BatchNorm):
+class BatchNorm2d(_BatchNorm, n_dims=(4,)):
     """Normalizes each channel over a batch of images."""
 
-    n_dims = (4,)
 
-
-class BatchNorm3d(_BatchNorm):
+class BatchNorm3d(_BatchNorm, n_dims=(5,)):
     """Normalizes each channel over a batch of volumes."""
-
-    n_dims = (5,)
 
 
 class _InstanceNorm(_NormOfStatistics):
@@ -166,16 +136,16 @@ class _InstanceNorm(_NormOfStatistics):
         *,
         bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
+        super().__init__(**arguments(locals()))
 
     def forward(self, input: Tensor) -> Tensor:
         """Returns the input with mean 0 and variance 1 in each channel of each example."""
         self._check_dims(input)
-        is_single = input.ndim == self.n_dims[0]
-        size = input.shape[input.ndim - self.n_dims[0]]
+        is_single = input.ndim == self._n_dims[0]
+        size = input.shape[input.ndim - self._n_dims[0]]
         check(
             size == self.num_features or not self.affine,
-            f"expected input's size at dim={input.ndim - self.n_dims[0]} to match num_features ({self.num_features}), "
+            f"expected input's size at dim={input.ndim - self._n_dims[0]} to match num_features ({self.num_features}), "
             f"but got: {size}.",
         )
         result = functional.instance_norm(
@@ -191,25 +161,19 @@ class _InstanceNorm(_NormOfStatistics):
         return result.squeeze(0) if is_single else result
 
 
-class InstanceNorm1d(_InstanceNorm):
+class InstanceNorm1d(_InstanceNorm, n_dims=(2, 3)):
     """Normalizes each channel of each row."""
 
-    n_dims = (2, 3)
 
-
-class InstanceNorm2d(_InstanceNorm):
+class InstanceNorm2d(_InstanceNorm, n_dims=(3, 4)):
     """Normalizes each channel of each image."""
 
-    n_dims = (3, 4)
 
-
-class InstanceNorm3d(_InstanceNorm):
+class InstanceNorm3d(_InstanceNorm, n_dims=(4, 5)):
     """Normalizes each channel of each volume."""
 
-    n_dims = (4, 5)
 
-
-class LayerNorm(_Scaled):
+class LayerNorm(_Scaled, shown="*normalized_shape eps elementwise_affine bias!"):
     """Normalizes over the last dims, which have the shape `normalized_shape`."""
 
     def __init__(
@@ -231,14 +195,8 @@ class LayerNorm(_Scaled):
     def forward(self, input: Tensor) -> Tensor:
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
-    def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
-            f"bias={self.bias is not None}"
-        )
 
-
-class RMSNorm(Module):
+class RMSNorm(Layer, shown="*normalized_shape eps elementwise_affine"):
     """Divides by the root of the mean square over the last dims, which have the shape `normalized_shape`."""
 
     weight: Parameter | None
@@ -266,11 +224,8 @@ class RMSNorm(Module):
     def forward(self, x: Tensor) -> Tensor:
         return functional.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
-    def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
-
-class GroupNorm(_Scaled):
+class GroupNorm(_Scaled, shown="*num_groups *num_channels eps affine bias!"):
     """Normalizes over groups of channels of each example."""
 
     def __init__(
@@ -299,25 +254,12 @@ class GroupNorm(_Scaled):
     def forward(self, input: Tensor) -> Tensor:
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
-            f"bias={self.bias is not None}"
-        )
 
-
-class LocalResponseNorm(Module):
+@options()
+class LocalResponseNorm(Layer, op=functional.local_response_norm, shown="*size alpha beta k"):
     """Divides by the squares of neighbouring channels."""
 
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
-
-    def extra_repr(self) -> str:
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+    size: int
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1.0

@@ -3,134 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
+from jaxaot.nn.declared import Layer, options
 from jaxaot.nn.made import each
-from jaxaot.nn.modules.module import Module
 
 Sizes = int | Sequence[int]
 
 
-class _Pad(Module):
-    _n_dims: int
-    _mode: str
+@options()
+class _Pad(Layer, shown="*padding"):
+    padding: Sizes
 
-    def __init__(self, padding: Sizes) -> None:
-        super().__init__()
-        self.padding = each(padding, 2 * self._n_dims)
+    def __init_subclass__(cls, mode: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._mode = mode or cls._mode
+
+    def __post_init__(self) -> None:
+        self.padding = each(self.padding, 2 * self._n_dims)
 
     def forward(self, input: Tensor) -> Tensor:
         """Returns the input with more at the ends of its last dims."""
         return functional.pad(input, self.padding, self._mode)
 
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
 
+@options()
+class _ConstantPad(Layer, shown="padding value"):
+    padding: Sizes
+    value: float
 
-class _ConstantPad(Module):
-    _n_dims: int
-
-    def __init__(self, padding: Sizes, value: float) -> None:
-        super().__init__()
-        self.value = value
-        self.padding = each(padding, 2 * self._n_dims)
+    def __post_init__(self) -> None:
+        self.padding = each(self.padding, 2 * self._n_dims)
 
     def forward(self, input: Tensor) -> Tensor:
         """Returns the input with a number at the ends of its last dims."""
         return functional.pad(input, self.padding, "constant", self.value)
 
-    def extra_repr(self) -> str:
-        return f"padding={self.padding}, value={self.value}"
 
-
-class _Zero(_ConstantPad):
+class _Zero(_ConstantPad, shown="*padding"):
     def __init__(self, padding: Sizes) -> None:
         super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
 
-
-class CircularPad1d(_Pad):
+class CircularPad1d(_Pad, n_dims=1, mode="circular"):
     """Pads rows with what is at their other end."""
 
-    _n_dims = 1
-    _mode = "circular"
 
-
-class CircularPad2d(_Pad):
+class CircularPad2d(_Pad, n_dims=2, mode="circular"):
     """Pads images with what is at their other end."""
 
-    _n_dims = 2
-    _mode = "circular"
 
-
-class CircularPad3d(_Pad):
+class CircularPad3d(_Pad, n_dims=3, mode="circular"):
     """Pads volumes with what is at their other end."""
 
-    _n_dims = 3
-    _mode = "circular"
 
-
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPad, n_dims=1):
     """Pads rows with a number."""
 
-    _n_dims = 1
 
-
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPad, n_dims=2):
     """Pads images with a number."""
 
-    _n_dims = 2
 
-
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPad, n_dims=3):
     """Pads volumes with a number."""
 
-    _n_dims = 3
 
-
-class ReflectionPad1d(_Pad):
+class ReflectionPad1d(_Pad, n_dims=1, mode="reflect"):
     """Pads rows with their own mirror image."""
 
-    _n_dims = 1
-    _mode = "reflect"
 
-
-class ReflectionPad2d(_Pad):
+class ReflectionPad2d(_Pad, n_dims=2, mode="reflect"):
     """Pads images with their own mirror image."""
 
-    _n_dims = 2
-    _mode = "reflect"
 
-
-class ReflectionPad3d(_Pad):
+class ReflectionPad3d(_Pad, n_dims=3, mode="reflect"):
     """Pads volumes with their own mirror image."""
 
-    _n_dims = 3
-    _mode = "reflect"
 
-
-class ReplicationPad1d(_Pad):
+class ReplicationPad1d(_Pad, n_dims=1, mode="replicate"):
     """Pads rows with their outermost elements."""
 
-    _n_dims = 1
-    _mode = "replicate"
 
-
-class ReplicationPad2d(_Pad):
+class ReplicationPad2d(_Pad, n_dims=2, mode="replicate"):
     """Pads images with their outermost elements."""
 
-    _n_dims = 2
-    _mode = "replicate"
 
-
-class ReplicationPad3d(_Pad):
+class ReplicationPad3d(_Pad, n_dims=3, mode="replicate"):
     """Pads volumes with their outermost elements."""
-
-    _n_dims = 3
-    _mode = "replicate"
 
 
 class ZeroPad1d(_Zero, ConstantPad1d):

@@ -9,7 +9,7 @@ from jaxaot._typing import DTypeLike
 from jaxaot.errors import TensorTypeError
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
-from jaxaot.nn.made import blank, check
+from jaxaot.nn.made import arguments, blank, changed, check
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
 from jaxaot.nn.recurrence import run_layers, step
@@ -129,20 +129,10 @@ class RNNBase(Module):
         return (output.transpose(0, 1) if self.batch_first else output), after
 
     def extra_repr(self) -> str:
-        text = f"{self.input_size}, {self.hidden_size}"
-        if self.proj_size:
-            text += f", proj_size={self.proj_size}"
-        if self.num_layers != 1:
-            text += f", num_layers={self.num_layers}"
-        if not self.bias:
-            text += f", bias={self.bias}"
-        if self.batch_first:
-            text += f", batch_first={self.batch_first}"
-        if self.dropout:
-            text += f", dropout={self.dropout}"
-        if self.bidirectional:
-            text += f", bidirectional={self.bidirectional}"
-        return text
+        plain = {
+            "proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False
+        }  # fmt: skip
+        return f"{self.input_size}, {self.hidden_size}" + changed(self, plain)
 
 
 class _OneState(RNNBase):
@@ -169,9 +159,8 @@ class RNN(_OneState):
         dtype: DTypeLike | None = None,
     ) -> None:
         check(nonlinearity in ("tanh", "relu"), f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
-        sizes = input_size, hidden_size, num_layers
-        options = bias, batch_first, dropout, bidirectional
-        super().__init__(f"RNN_{nonlinearity.upper()}", *sizes, *options, device=device, dtype=dtype)
+        options = arguments(locals())
+        super().__init__(f"RNN_{options.pop('nonlinearity').upper()}", **options)
         self.nonlinearity = nonlinearity
 
 
@@ -190,9 +179,7 @@ class GRU(_OneState):
         device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        sizes = input_size, hidden_size, num_layers
-        options = bias, batch_first, dropout, bidirectional
-        super().__init__("GRU", *sizes, *options, device=device, dtype=dtype)
+        super().__init__("GRU", **arguments(locals()))
 
 
 class LSTM(RNNBase):
@@ -211,9 +198,7 @@ class LSTM(RNNBase):
         device: object = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        sizes = input_size, hidden_size, num_layers
-        options = bias, batch_first, dropout, bidirectional, proj_size
-        super().__init__("LSTM", *sizes, *options, device=device, dtype=dtype)
+        super().__init__("LSTM", **arguments(locals()))
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Returns the hidden states of the last layer at each step, and the last hidden and cell states of all."""
@@ -256,7 +241,7 @@ class _Cell(Module):
         return step(mode, gates, states, self.weight_hh, self.bias_hh)
 
     def extra_repr(self) -> str:
-        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else f", bias={self.bias}")
+        return f"{self.input_size}, {self.hidden_size}" + changed(self, {"bias": True})
 
 
 class RNNCell(_Cell):
@@ -280,7 +265,7 @@ class RNNCell(_Cell):
         return self._step(f"RNN_{self.nonlinearity.upper()}", input, None if hx is None else (hx,))[0]
 
     def extra_repr(self) -> str:
-        return super().extra_repr() + ("" if self.nonlinearity == "tanh" else f", nonlinearity={self.nonlinearity}")
+        return super().extra_repr() + changed(self, {"nonlinearity": "tanh"})
 
 
 class _GatedCell(_Cell):

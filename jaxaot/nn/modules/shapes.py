@@ -3,158 +3,95 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import InitVar
 
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
-from jaxaot.nn.modules.module import Module
+from jaxaot.nn.declared import Layer, options
 
 Sizes = int | Sequence[int]
 
 
-class Flatten(Module):
+@options()
+class Flatten(Layer, shown="start_dim end_dim"):
     """Makes one dim of several."""
 
-    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        super().__init__()
-        self.start_dim = start_dim
-        self.end_dim = end_dim
+    start_dim: int = 1
+    end_dim: int = -1
 
     def forward(self, input: Tensor) -> Tensor:
         return input.flatten(self.start_dim, self.end_dim)
 
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
-
-class Unflatten(Module):
+@options()
+class Unflatten(Layer, shown="dim unflattened_size"):
     """Makes several dims of one."""
 
-    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
-        super().__init__()
-        self.dim = dim
-        self.unflattened_size = unflattened_size
+    dim: int
+    unflattened_size: Sequence[int]
 
     def forward(self, input: Tensor) -> Tensor:
         return input.unflatten(self.dim, self.unflattened_size)
 
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
-
-class Fold(Module):
+@options()
+class Fold(Layer, op=functional.fold, shown="output_size kernel_size dilation padding stride"):
     """Adds up the columns that `Unfold` makes to images."""
 
-    def __init__(
-        self, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
-    ) -> None:
-        super().__init__()
-        self.output_size = output_size
-        self.kernel_size = kernel_size
-        self.dilation = dilation
-        self.padding = padding
-        self.stride = stride
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return (
-            f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, "
-            f"padding={self.padding}, stride={self.stride}"
-        )
+    output_size: Sizes
+    kernel_size: Sizes
+    dilation: Sizes = 1
+    padding: Sizes = 0
+    stride: Sizes = 1
 
 
-class Unfold(Module):
+@options()
+class Unfold(Layer, op=functional.unfold, shown="kernel_size dilation padding stride"):
     """The windows of images as columns."""
 
-    def __init__(self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> None:
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.dilation = dilation
-        self.padding = padding
-        self.stride = stride
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
+    kernel_size: Sizes
+    dilation: Sizes = 1
+    padding: Sizes = 0
+    stride: Sizes = 1
 
 
-class PixelShuffle(Module):
+@options()
+class PixelShuffle(Layer, op=functional.pixel_shuffle, shown="upscale_factor"):
     """Larger images out of more channels."""
 
-    def __init__(self, upscale_factor: int) -> None:
-        super().__init__()
-        self.upscale_factor = upscale_factor
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.pixel_shuffle(input, self.upscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"upscale_factor={self.upscale_factor}"
+    upscale_factor: int
 
 
-class PixelUnshuffle(Module):
+@options()
+class PixelUnshuffle(Layer, op=functional.pixel_unshuffle, shown="downscale_factor"):
     """More channels out of larger images."""
 
-    def __init__(self, downscale_factor: int) -> None:
-        super().__init__()
-        self.downscale_factor = downscale_factor
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"downscale_factor={self.downscale_factor}"
+    downscale_factor: int
 
 
-class ChannelShuffle(Module):
+@options()
+class ChannelShuffle(Layer, op=functional.channel_shuffle, shown="groups"):
     """Mixes the channels of groups."""
 
-    def __init__(self, groups: int) -> None:
-        super().__init__()
-        self.groups = groups
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.channel_shuffle(input, self.groups)
-
-    def extra_repr(self) -> str:
-        return f"groups={self.groups}"
+    groups: int
 
 
-class Upsample(Module):
+@options()
+class Upsample(Layer, op=functional.interpolate):
     """Interpolates rows, images or volumes to a size, or by a factor."""
 
-    def __init__(
-        self,
-        size: Sizes | None = None,
-        scale_factor: float | Sequence[float] | None = None,
-        mode: str = "nearest",
-        align_corners: bool | None = None,
-        recompute_scale_factor: bool | None = None,
-    ) -> None:
-        super().__init__()
-        self.name = type(self).__name__
-        self.size = size
-        if isinstance(scale_factor, Sequence):
-            self.scale_factor: Any = tuple(float(factor) for factor in scale_factor)
-        else:
-            self.scale_factor = float(scale_factor) if scale_factor else None
-        self.mode = mode
-        self.align_corners = align_corners
-        self.recompute_scale_factor = recompute_scale_factor
+    size: Sizes | None = None
+    scale_factor: float | Sequence[float] | None = None
+    mode: str = "nearest"
+    align_corners: bool | None = None
+    recompute_scale_factor: bool | None = None
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.interpolate(
-            input,
-            self.size,
-            self.scale_factor,
-            self.mode,
-            self.align_corners,
-            recompute_scale_factor=self.recompute_scale_factor,
-        )
+    def __post_init__(self) -> None:
+        self.name = type(self).__name__
+        if isinstance(self.scale_factor, Sequence):
+            self.scale_factor = tuple(float(factor) for factor in self.scale_factor)
+        else:
+            self.scale_factor = float(self.scale_factor) if self.scale_factor else None
 
     def extra_repr(self) -> str:
         how = f"size={self.size!r}" if self.scale_factor is None else f"scale_factor={self.scale_factor!r}"
@@ -175,26 +112,24 @@ class UpsamplingBilinear2d(Upsample):
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
 
 
-class PairwiseDistance(Module):
+@options()
+class PairwiseDistance(Layer):
     """The p-norm of the difference of two tensors along their last dim."""
 
-    def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
-        super().__init__()
+    p: InitVar[float] = 2.0
+    eps: float = 1e-6
+    keepdim: bool = False
+
+    def __post_init__(self, p: float) -> None:
         self.norm = p
-        self.eps = eps
-        self.keepdim = keepdim
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         return functional.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
 
-class CosineSimilarity(Module):
+@options()
+class CosineSimilarity(Layer, op=functional.cosine_similarity):
     """The cosine of the angle between two tensors along a dim."""
 
-    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
-        super().__init__()
-        self.dim = dim
-        self.eps = eps
-
-    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        return functional.cosine_similarity(x1, x2, self.dim, self.eps)
+    dim: int = 1
+    eps: float = 1e-8

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
+from typing import Any
 
 from jaxaot._typing import DTypeLike
 from jaxaot.facade.memory.tensor import Tensor
@@ -36,12 +37,16 @@ def _activation(activation: Activation) -> Callable[[Tensor], Tensor]:
     return _relu if activation is functional.relu else _gelu if activation is functional.gelu else activation
 
 
-def _copies(module: Module, n: int) -> ModuleList:
-    return ModuleList([copy.deepcopy(module) for _ in range(n)])
+def _stack(module: Module, layer: Module, n: int, norm: Module | None) -> None:
+    module.layers = ModuleList([copy.deepcopy(layer) for _ in range(n)])
+    module.num_layers = n
+    module.norm = norm
 
 
-class TransformerEncoderLayer(Module):
-    """Self-attention, then two linear layers; each with a residual and a norm."""
+class _Layer(Module):
+    """Attentions, then two linear layers; each with a residual and a norm."""
+
+    _attentions: tuple[str, ...]
 
     def __init__(
         self,
@@ -58,18 +63,32 @@ class TransformerEncoderLayer(Module):
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
-        self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, device=device, dtype=dtype
-        )
-        self.linear1 = Linear(d_model, dim_feedforward, bias, device, dtype)
+        places: Any = {"device": device, "dtype": dtype}
+        numbers = range(1, len(self._attentions) + 2)
+        for name in self._attentions:
+            attention = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **places)
+            self.add_module(name, attention)
+        self.linear1 = Linear(d_model, dim_feedforward, bias, **places)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias, device, dtype)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, **places)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
+        for number in numbers:
+            self.add_module(f"norm{number}", LayerNorm(d_model, layer_norm_eps, bias=bias, **places))
+        for number in numbers:
+            self.add_module(f"dropout{number}", Dropout(dropout))
         self.activation = _activation(activation)
+
+    def _attended(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool) -> Tensor:
+        return self.dropout1(self.self_attn(x, x, x, padding, False, mask, is_causal=is_causal)[0])
+
+    def _fed(self, x: Tensor, dropout: Module) -> Tensor:
+        return dropout(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+
+
+class TransformerEncoderLayer(_Layer):
+    """Self-attention, then two linear layers; each with a residual and a norm."""
+
+    _attentions = ("self_attn",)
 
     def forward(
         self,
@@ -82,52 +101,15 @@ class TransformerEncoderLayer(Module):
         x = src
         if self.norm_first:
             x = x + self._attended(self.norm1(x), src_mask, src_key_padding_mask, is_causal)
-            return x + self._fed(self.norm2(x))
+            return x + self._fed(self.norm2(x), self.dropout2)
         x = self.norm1(x + self._attended(x, src_mask, src_key_padding_mask, is_causal))
-        return self.norm2(x + self._fed(x))
-
-    def _attended(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool) -> Tensor:
-        return self.dropout1(self.self_attn(x, x, x, padding, False, mask, is_causal=is_causal)[0])
-
-    def _fed(self, x: Tensor) -> Tensor:
-        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+        return self.norm2(x + self._fed(x, self.dropout2))
 
 
-class TransformerDecoderLayer(Module):
+class TransformerDecoderLayer(_Layer):
     """Self-attention, attention to a memory, then two linear layers; each with a residual and a norm."""
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = functional.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: object = None,
-        dtype: DTypeLike | None = None,
-    ) -> None:
-        super().__init__()
-        self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, device=device, dtype=dtype
-        )
-        self.multihead_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, device=device, dtype=dtype
-        )
-        self.linear1 = Linear(d_model, dim_feedforward, bias, device, dtype)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias, device, dtype)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
-        self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.dropout3 = Dropout(dropout)
-        self.activation = _activation(activation)
+    _attentions = ("self_attn", "multihead_attn")
 
     def forward(
         self,
@@ -147,21 +129,15 @@ class TransformerDecoderLayer(Module):
         if self.norm_first:
             x = x + self._attended(self.norm1(x), *own)
             x = x + self._recalled(self.norm2(x), memory, *other)
-            return x + self._fed(self.norm3(x))
+            return x + self._fed(self.norm3(x), self.dropout3)
         x = self.norm1(x + self._attended(x, *own))
         x = self.norm2(x + self._recalled(x, memory, *other))
-        return self.norm3(x + self._fed(x))
-
-    def _attended(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool) -> Tensor:
-        return self.dropout1(self.self_attn(x, x, x, padding, False, mask, is_causal=is_causal)[0])
+        return self.norm3(x + self._fed(x, self.dropout3))
 
     def _recalled(
         self, x: Tensor, memory: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool
     ) -> Tensor:
         return self.dropout2(self.multihead_attn(x, memory, memory, padding, False, mask, is_causal=is_causal)[0])
-
-    def _fed(self, x: Tensor) -> Tensor:
-        return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
 class TransformerEncoder(Module):
@@ -176,9 +152,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:
         super().__init__()
-        self.layers = _copies(encoder_layer, num_layers)
-        self.num_layers = num_layers
-        self.norm = norm
+        _stack(self, encoder_layer, num_layers, norm)
 
     def forward(
         self,
@@ -199,9 +173,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
-        self.layers = _copies(decoder_layer, num_layers)
-        self.num_layers = num_layers
-        self.norm = norm
+        _stack(self, decoder_layer, num_layers, norm)
 
     def forward(
         self,
@@ -215,18 +187,9 @@ class TransformerDecoder(Module):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """Returns a tensor of the shape of `tgt`; the masks are those of `MultiheadAttention`."""
-        x = tgt
+        x, masks = tgt, (tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
         for layer in self.layers:
-            x = layer(
-                x,
-                memory,
-                tgt_mask,
-                memory_mask,
-                tgt_key_padding_mask,
-                memory_key_padding_mask,
-                bool(tgt_is_causal),
-                memory_is_causal,
-            )
+            x = layer(x, memory, *masks, bool(tgt_is_causal), memory_is_causal)
         return x if self.norm is None else self.norm(x)
 
 
@@ -252,14 +215,14 @@ class Transformer(Module):
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
-        sizes = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps)
-        more = (batch_first, norm_first, bias, device, dtype)
+        options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first)
+        options = (*options, bias, device, dtype)
         norm = lambda: LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
         self.encoder = custom_encoder or TransformerEncoder(
-            TransformerEncoderLayer(*sizes, *more), num_encoder_layers, norm()
+            TransformerEncoderLayer(*options), num_encoder_layers, norm()
         )
         self.decoder = custom_decoder or TransformerDecoder(
-            TransformerDecoderLayer(*sizes, *more), num_decoder_layers, norm()
+            TransformerDecoderLayer(*options), num_decoder_layers, norm()
         )
         self._reset_parameters()
         self.d_model = d_model
@@ -293,16 +256,8 @@ class Transformer(Module):
             "the feature number of src and tgt must be equal to d_model",
         )
         memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
-        return self.decoder(
-            tgt,
-            memory,
-            tgt_mask,
-            memory_mask,
-            tgt_key_padding_mask,
-            memory_key_padding_mask,
-            tgt_is_causal,
-            memory_is_causal,
-        )
+        masks = tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask
+        return self.decoder(tgt, memory, *masks, tgt_is_causal, memory_is_causal)
 
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: object = None, dtype: DTypeLike | None = None) -> Tensor:

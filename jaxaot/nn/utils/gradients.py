@@ -34,11 +34,7 @@ def _listed(parameters: Parameters) -> list[Tensor]:
 
 
 def _require_number(name: str, value: object) -> None:
-    """Raises unless a bound is a number or a tensor of one.
-
-    Raises:
-      TensorTypeError: If it is none.
-    """
+    """Raises unless a bound is a number or a tensor of one."""
     # code that calls `hasattr` may read any name of any object, so a function that does is compiled with more guards
     if not isinstance(value, SupportsFloat):
         raise TensorTypeError(f"`{name}` is a number, and {value!r} was given. Write for instance `{name}=1.0`.")

@@ -6,7 +6,7 @@ from typing import Any
 
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.optim.corrections import bias_correction, counted, exact, like, rectification
+from jaxaot.optim.corrections import bias_correction, counted, decayed, exact, like, rectification, start
 from jaxaot.optim.groups import declared
 from jaxaot.optim.rules.optimizer import Optimizer, ParamsT
 
@@ -14,17 +14,6 @@ _maximum = FUNCTIONS[""]["maximum"]
 _where = FUNCTIONS[""]["where"]
 
 Betas = tuple[float, float]
-
-
-def _decayed(parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> Tensor:
-    """Returns the gradient with the decay of weights in it, or takes it from the parameter itself."""
-    decay = group["weight_decay"]
-    if decay == 0:
-        return gradient
-    if group["decoupled_weight_decay"]:
-        parameter.mul_(1 - group["lr"] * decay)
-        return gradient
-    return gradient + parameter * decay
 
 
 class Adam(Optimizer):
@@ -39,7 +28,7 @@ class Adam(Optimizer):
         super().__init__(params, declared(locals(), "foreach capturable differentiable fused decoupled_weight_decay"))
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        state = {"step": counted(parameter), "exp_avg": like(parameter), "exp_avg_sq": like(parameter)}
+        state = start(parameter, "exp_avg", "exp_avg_sq")
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = like(parameter)
         return state
@@ -48,7 +37,7 @@ class Adam(Optimizer):
         beta1, beta2 = group["betas"]
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         step = exact(state["step"].add_(1), parameter)
-        gradient = _decayed(parameter, gradient, group)
+        gradient = decayed(parameter, gradient, group)
         mean.lerp_(gradient, 1 - beta1)
         square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
         if group["amsgrad"]:
@@ -81,14 +70,13 @@ class Adamax(Optimizer):
         super().__init__(params, declared(locals()))
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        return {"step": counted(parameter), "exp_avg": like(parameter), "exp_inf": like(parameter)}
+        return start(parameter, "exp_avg", "exp_inf")
 
     def _update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         beta1, beta2 = group["betas"]
         mean, largest = state["exp_avg"], state["exp_inf"]
         step = exact(state["step"].add_(1), parameter)
-        if group["weight_decay"] != 0:
-            gradient = gradient + parameter * group["weight_decay"]
+        gradient = decayed(parameter, gradient, group)
         mean.lerp_(gradient, 1 - beta1)
         largest.copy_(_maximum(largest * beta2, gradient.abs() + group["eps"]))
         parameter.sub_(mean / largest * (group["lr"] / bias_correction(beta1, step)))
@@ -116,7 +104,7 @@ class NAdam(Optimizer):
         beta1, beta2 = group["betas"]
         mean, square, decay = state["exp_avg"], state["exp_avg_sq"], group["momentum_decay"]
         step = exact(state["step"].add_(1), parameter)
-        gradient = _decayed(parameter, gradient, group)
+        gradient = decayed(parameter, gradient, group)
         now = (1.0 - 0.5 * 0.96 ** (step * decay)) * beta1
         after = (1.0 - 0.5 * 0.96 ** ((step + 1) * decay)) * beta1
         product = state["mu_product"].mul_(now)
@@ -139,13 +127,13 @@ class RAdam(Optimizer):
         super().__init__(params, declared(locals(), "foreach capturable decoupled_weight_decay differentiable"))
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        return {"step": counted(parameter), "exp_avg": like(parameter), "exp_avg_sq": like(parameter)}
+        return start(parameter, "exp_avg", "exp_avg_sq")
 
     def _update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         beta1, beta2 = group["betas"]
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         step = exact(state["step"].add_(1), parameter)
-        gradient = _decayed(parameter, gradient, group)
+        gradient = decayed(parameter, gradient, group)
         mean.lerp_(gradient, 1 - beta1)
         square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
         length, last = rectification(beta2, step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.optim.corrections import counted, like
+from jaxaot.optim.corrections import counted, decayed, like, start
 from jaxaot.optim.groups import declared
 from jaxaot.optim.rules.optimizer import Optimizer, ParamsT
 
@@ -23,7 +23,7 @@ class RMSprop(Optimizer):
         )
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        state = {"step": counted(parameter), "square_avg": like(parameter)}
+        state = start(parameter, "square_avg")
         if group["momentum"] > 0:
             state["momentum_buffer"] = like(parameter)
         if group["centered"]:
@@ -33,8 +33,7 @@ class RMSprop(Optimizer):
     def _update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         alpha, square = group["alpha"], state["square_avg"]
         state["step"].add_(1)
-        if group["weight_decay"] != 0:
-            gradient = gradient + parameter * group["weight_decay"]
+        gradient = decayed(parameter, gradient, group)
         square.mul_(alpha).addcmul_(gradient, gradient, value=1 - alpha)
         if group["centered"]:
             mean = state["grad_avg"].lerp_(gradient, 1 - alpha)
@@ -63,8 +62,7 @@ class Adagrad(Optimizer):
     def _update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         total = state["sum"]
         step = state["step"].add_(1)
-        if group["weight_decay"] != 0:
-            gradient = gradient + parameter * group["weight_decay"]
+        gradient = decayed(parameter, gradient, group)
         total.addcmul_(gradient, gradient)
         rate = group["lr"] / ((step - 1) * group["lr_decay"] + 1)
         parameter.sub_(gradient / total.sqrt().add_(group["eps"]) * rate)
@@ -80,13 +78,12 @@ class Adadelta(Optimizer):
         super().__init__(params, declared(locals(), "capturable foreach differentiable"))
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        return {"step": counted(parameter), "square_avg": like(parameter), "acc_delta": like(parameter)}
+        return start(parameter, "square_avg", "acc_delta")
 
     def _update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         rho, eps, square, steps = group["rho"], group["eps"], state["square_avg"], state["acc_delta"]
         state["step"].add_(1)
-        if group["weight_decay"] != 0:
-            gradient = gradient + parameter * group["weight_decay"]
+        gradient = decayed(parameter, gradient, group)
         square.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
         change = (steps + eps).sqrt_() / (square + eps).sqrt_() * gradient
         steps.mul_(rho).addcmul_(change, change, value=1 - rho)

@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.optim.corrections import counted, like
+from jaxaot.optim.corrections import counted, decayed, like
 from jaxaot.optim.groups import declared
 from jaxaot.optim.orthogonal import check, check_matrices, orthogonalized
 from jaxaot.optim.rules.optimizer import Optimizer, ParamsT
@@ -32,8 +32,7 @@ class SGD(Optimizer):
         return {} if is_plain else {"momentum_buffer": like(parameter)}
 
     def _update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
-        if group["weight_decay"] != 0:
-            gradient = gradient + parameter * group["weight_decay"]
+        gradient = decayed(parameter, gradient, group)
         if group["momentum"] != 0:
             buffer = state.get("momentum_buffer")
             if buffer is None:

@@ -14,8 +14,8 @@ from jaxaot.errors import TensorTypeError
 from jaxaot.errors.absent import check_keywords
 from jaxaot.facade.gradients.grad import recording
 from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.nn.hooks import add_hook
 from jaxaot.optim.groups import (
-    add_hook,
     call_hooks,
     check_defaults,
     completed,
