@@ -19,8 +19,8 @@ from jaxaot import settings as config
 from jaxaot._frames import without_own_frames
 from jaxaot.errors import RecompileWarning, VolatileError
 from jaxaot.facade.cells.iterated import read_iterators
-from jaxaot.facade.deferred.lazy import Recorder
-from jaxaot.facade.dispatch.lazy_segment import StretchPrograms
+from jaxaot.facade.deferred.recorder import Recorder
+from jaxaot.facade.deferred.stretch import StretchPrograms
 from jaxaot.facade.trace_state import RUNNING, wait_for_traces
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import backward_slice
@@ -157,7 +157,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
     the backend.
 
     One that calls a function under `ja.compiler.disable` is run by Python at each call, and its operations in
-    stretches; see `facade/deferred/lazy.py`.
+    stretches; see `facade/deferred/recorder.py`.
     """
 
     def __init__(

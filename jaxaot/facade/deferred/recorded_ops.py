@@ -1,4 +1,4 @@
-"""Recorder: has the operations of a thread wait, so that stretches of them run as one program.
+"""Operations of a thread that wait, so that stretches of them run as one program.
 
 All else about tensors is done at once, as eagerly: layouts, views, versions, histories and the nodes of the tape. Only
 arrays come later. A storage whose array is pending says so by its `trace`, which is the recorder then: whoever wants
@@ -19,10 +19,10 @@ from jaxaot import settings as config
 from jaxaot._jax import is_outermost, trace_context
 from jaxaot._typing import Array
 from jaxaot._util import set_together
-from jaxaot.facade.deferred.lazy_backward import recording_calls
+from jaxaot.facade.deferred.stretch import MOST_CALLS, Pending, PendingLeaves, Stretch, StretchPrograms
 from jaxaot.facade.dispatch.arguments import converted, flatten
-from jaxaot.facade.dispatch.dispatch import call, call_inplace, call_uncast, originals_of, unpack
-from jaxaot.facade.dispatch.lazy_segment import MOST_CALLS, Pending, PendingLeaves, Stretch, StretchPrograms
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.dispatch.in_place import call_inplace, call_inplace_recorded
 from jaxaot.facade.dispatch.operands import (
     GRAD_KERNELS,
     KERNELS,
@@ -32,13 +32,12 @@ from jaxaot.facade.dispatch.operands import (
     is_abstract_key,
     make_recipe,
 )
-from jaxaot.facade.dispatch.write import apart_from_hooks, next_node
+from jaxaot.facade.dispatch.results import originals_of, store_written, unpack
+from jaxaot.facade.dispatch.write import next_node
 from jaxaot.facade.kernels.grad_kernels import GradKernel
 from jaxaot.facade.kernels.kernels import (
     Kernel,
-    Recipe,
     WriteKernel,
-    fit_into,
     remember,
     result_layouts,
     storing_kernels,
@@ -50,11 +49,9 @@ from jaxaot.facade.memory.locks import Held, hold_alive
 from jaxaot.facade.memory.storage import Storage
 from jaxaot.facade.memory.tensor import INFERENCE, Tensor, wrap
 from jaxaot.facade.nodes.nodes import OpNode
-from jaxaot.facade.nodes.saved import note_written
 from jaxaot.lower.eager_kernel import EagerKernel
 from jaxaot.ops.promotion import is_inexact
-from jaxaot.ops.table import OpSpec, lookup
-from jaxaot.tape.engine import Calls
+from jaxaot.ops.table import OpSpec
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
 from jaxaot.tape.threads import threads
@@ -77,12 +74,8 @@ def types_of(traced: Any) -> tuple[list[jax.ShapeDtypeStruct], Any]:
     return avals, None if tree == jax.tree.structure((0,) * len(leaves)) else tree
 
 
-class Recorder:
-    """Inside, operations of this thread wait. Its end, or an error, has all of them run.
-
-        with Recorder(programs):
-            y = (x @ w).relu()     # waits
-            print(y)               # runs both
+class OpRecorder:
+    """What has operations wait, and runs them; see `Recorder`.
 
     Other threads get values: whoever finds a pending one has the stretch run. Where several threads use tensors, a
     write holds the lock of its storage, as an eager one does. The recorder's own lock is taken after that, and while it
@@ -163,6 +156,11 @@ class Recorder:
         """Returns the array of a storage, which may be pending."""
         return storage.array if storage.trace is self else storage.settled()
 
+    def read(self, tensor: Tensor) -> Any:
+        """Returns the values of a tensor, which may be pending where they are all of its storage."""
+        is_whole = tensor._layout is tensor._storage.layout
+        return self.pending_operand(tensor._storage) if is_whole else tensor._read()
+
     def _taking(self, look: Callable[..., Any], *args: Any) -> Any:
         """Returns what `gather` or `make_recipe` returns, which take pending operands meanwhile."""
         self._takes_pending = True
@@ -200,10 +198,6 @@ class Recorder:
                 storage.array = array  # type: ignore[assignment]
                 array.stretch.hold(storage)
         return wrap(storage, layout)
-
-    def calls(self, calls: Calls) -> Calls:
-        """Returns callbacks of the engine by which a backward waits as well."""
-        return recording_calls(self, calls)
 
     def call(self, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Generator | None) -> Any:
         """Returns the results of an op, which waits; the arguments are those of `dispatch.call`."""
@@ -251,8 +245,7 @@ class Recorder:
                         tensor._creation = INFERENCE
             if records and kernel.is_recorded:
                 self._record(kernel, flat, operands, outputs, tensors)
-        if spec.schema.written:
-            self._store_written(spec, flat, outputs[n : len(kernel.layouts)])
+        store_written(spec, flat, outputs[n : len(kernel.layouts)], self.store)
         return tensors[0] if n_results == 1 else unpack(spec, tensors)
 
     def _record(
@@ -280,13 +273,6 @@ class Recorder:
             result = tensors[kernel.held_results[0]] if kernel.held_results else None
             node.originals = originals_of(kernel, flat, result)
 
-    def _store_written(self, spec: OpSpec, flat: Sequence[Any], values: Sequence[Any]) -> None:
-        position = {p.name: i for i, p in enumerate(spec.schema.dynamic)}
-        for parameter, value in zip(spec.schema.written, values, strict=True):
-            target = flat[position[parameter.name]]
-            if target is not None and value is not None:
-                self.store(target, value)
-
     # -- in place ------------------------------------------------------------------------------------------------------
 
     @threads.writing
@@ -312,8 +298,7 @@ class Recorder:
             with self.paused():
                 return call_inplace(spec, dynamic, static, generator)
         if records:
-            self._call_inplace_recorded(spec, target, flat, lengths, static, generator)
-            return target
+            return call_inplace_recorded(spec, target, flat, lengths, static, generator)
         window: AbstractWindow | None = None
         operands: list[Any] = [None]
         if layout is not storage.layout:
@@ -344,8 +329,7 @@ class Recorder:
                     v._storage.is_shared = True
             self._put(target, value, ())
         remember(WRITE_KERNELS, cache_key, kernel, MAX_KERNELS)
-        if spec.schema.written:
-            self._store_written(spec, flat, others[max(spec.schema.n_results, 1) - 1 :])
+        store_written(spec, flat, others[max(spec.schema.n_results, 1) - 1 :], self.store)
         return target
 
     @contextlib.contextmanager
@@ -360,30 +344,6 @@ class Recorder:
             yield
         finally:
             held.free()
-
-    def _call_inplace_recorded(
-        self,
-        spec: OpSpec,
-        target: Tensor,
-        flat: Sequence[Any],
-        lengths: Lengths,
-        static: tuple[Any, ...],
-        generator: Generator | None,
-    ) -> None:
-        dynamic = Recipe((), lengths, (), False).nest((apart_from_hooks(target), *flat[1:]))
-        result = call_uncast(spec, dynamic, static, generator)
-        result = result if isinstance(result, Tensor) else result[0]
-        is_whole = result._layout is result._storage.layout
-        value = fit_into(
-            self.pending_operand(result._storage) if is_whole else result._read(), target._layout.size, target.dtype
-        )
-        edge = result._gradient_edge()
-        if result.dtype != target.dtype:
-            edge = call(lookup("cast"), (result,), (target.dtype,))._gradient_edge()
-        node = None if result._history is None else result._history.node
-        self.store(target, value, edge)
-        if type(node) is OpNode:
-            note_written(node, target)
 
     def store(self, target: Tensor, value: Array | Pending, edge: Edge | None = None) -> None:
         """Stores a value of the target's size and dtype, see `write_array`."""
