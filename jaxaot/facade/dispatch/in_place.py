@@ -161,16 +161,17 @@ def call_inplace_recorded(
     dynamic = Recipe((), lengths, (), False).nest((apart_from_hooks(target), *flat[1:]))
     result = call_uncast(spec, dynamic, static, generator)
     result = result if isinstance(result, Tensor) else result[0]
-    waits = state.recorder is not None and state.recorder.records()
-    value = fit_into(state.recorder.read(result) if waits else result._read(), target._layout.size, target.dtype)
+    recorder = state.recorder if state.recorder is not None and state.recorder.records() else None
+    read = Tensor._read if recorder is None else recorder.read
+    value = fit_into(read(result), target._layout.size, target.dtype)
     edge = result._gradient_edge()
     if result.dtype != target.dtype:
         edge = call(lookup("cast"), (result,), (target.dtype,))._gradient_edge()
     node = None if result._history is None else result._history.node
-    if waits:
-        state.recorder.store(target, value, edge)
-    else:  # the node may hold its result
+    if recorder is None:  # the node may hold its result
         write_array(target, value, edge, is_shared=result._storage.is_shared and value is result._storage.array)
+    else:
+        recorder.store(target, value, edge)
     if type(node) is OpNode:
         note_written(node, target)
     return target
