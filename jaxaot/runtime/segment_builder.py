@@ -32,14 +32,12 @@ class TooManyBreaks(Exception):
     """Python asked for more values in one call than there may be segments.
 
     Attributes:
-      first: The trace up to the first of them.
-      last: The trace up to the last of them.
+      traced: The trace up to the last of them.
     """
 
-    def __init__(self, first: Traced, last: Traced):
-        super().__init__(len(last.break_values))
-        self.first = first
-        self.last = last
+    def __init__(self, traced: Traced):
+        super().__init__(len(traced.break_values))
+        self.traced = traced
 
 
 class SegmentBuilder:
@@ -95,14 +93,12 @@ class SegmentBuilder:
         Raises:
           TooManyBreaks: If Python asks for more values than the settings allow.
         """
-        first = None
         while True:
             traced: Traced = self.pipeline.trace(fn, args, kwargs, numbers, (), known)
             if traced.is_whole:
                 return traced
-            first = first or traced
             if len(known) >= config.get().max_breaks:
-                raise TooManyBreaks(first, traced)
+                raise TooManyBreaks(traced)
             known = (*known, ask(traced, (fn, args, kwargs), self.pipeline.make))
 
 

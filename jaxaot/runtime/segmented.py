@@ -7,7 +7,6 @@ values of this call. Nothing is written before the last segment has run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from jaxaot import settings as config
@@ -15,7 +14,7 @@ from jaxaot.errors import RecompileWarning, VolatileError
 from jaxaot.facade.deferred.recorder import Recorder
 from jaxaot.facade.deferred.stretch import StretchPrograms
 from jaxaot.facade.memory.source_line import warn_user
-from jaxaot.runtime.call import MISS, generate_test
+from jaxaot.runtime.call import MISS
 from jaxaot.runtime.compiled import CacheInfo, CompiledFunction
 from jaxaot.runtime.links import SharedSegment, Walk
 from jaxaot.runtime.options import CompileOptions
@@ -23,7 +22,6 @@ from jaxaot.runtime.program import Program
 from jaxaot.runtime.segment_builder import SegmentBuilder, TooManyBreaks
 from jaxaot.runtime.sizes import Sizes
 from jaxaot.runtime.untraced import NotTraced
-from jaxaot.tape.modes import state
 
 
 class SegmentedFunction(CompiledFunction[..., Any]):
@@ -34,12 +32,11 @@ class SegmentedFunction(CompiledFunction[..., Any]):
     """
 
     def __init__(
-        self, fn: Callable[..., Any], build: SegmentBuilder, inspect: Any, options: CompileOptions,
+        self, fn: Any, build: SegmentBuilder, inspect: Any, options: CompileOptions,
         sizes: Sizes | None = None,
     ):  # fmt: skip
         super().__init__(fn, build, inspect, options, sizes)
         self._takes_iterators = True
-        self._run_eagerly: list[Callable[..., Any]] = []
         self._warned: set[str] = set()
         self._stretches = StretchPrograms(
             build.pipeline.make, options.max_programs, getattr(fn, "__name__", type(fn).__name__)
@@ -72,7 +69,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
                     "calls with other values",
                 )
                 return True
-        return any(fits(self.fn, args, kwargs) is not MISS for fits in self._run_eagerly)
+        return False
 
     def _warn(self, line: str, what: str, which: str) -> None:
         if line in self._warned:
@@ -90,9 +87,9 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         try:
             return super()._built(args, kwargs, *walk, self.programs, **numbers)
         except TooManyBreaks as stop:
-            self._run_eagerly.append(generate_test(stop.first, config.get(), state.saved_hooks))
-            n = len(stop.last.break_values) - 1
-            self._warn(stop.last.break_values[-1].line, f"follows {n} such values in one call", "calls of this kind")
+            *before, last = stop.traced.break_values
+            self._warn(last.line, f"follows {len(before)} such values in one call", "calls of this kind")
+            self._untraced.note(args, kwargs)
             raise NotTraced(None) from None
 
     def _unsettled(self, made: list[Program], *walk: Any) -> Any:
@@ -126,7 +123,6 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         """Drops all compiled versions."""
         with self._building:
             super().clear_cache()
-            self._run_eagerly = []
             self._stretches.clear()
 
 
