@@ -21,36 +21,19 @@ from jaxaot._typing import Array
 from jaxaot._util import set_together
 from jaxaot.facade.deferred.stretch import MOST_CALLS, Pending, PendingLeaves, Stretch, StretchPrograms
 from jaxaot.facade.dispatch.arguments import converted, flatten
-from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.dispatch.dispatch import call, call_gathered
 from jaxaot.facade.dispatch.in_place import call_inplace, call_inplace_recorded
-from jaxaot.facade.dispatch.operands import (
-    GRAD_KERNELS,
-    KERNELS,
-    MAX_KERNELS,
-    WRITE_KERNELS,
-    gather,
-    is_abstract_key,
-    make_recipe,
-)
-from jaxaot.facade.dispatch.results import originals_of, store_written, unpack
+from jaxaot.facade.dispatch.operands import MAX_KERNELS, WRITE_KERNELS, gather, is_abstract_key, make_recipe
+from jaxaot.facade.dispatch.results import store_written
 from jaxaot.facade.dispatch.write import next_node
-from jaxaot.facade.kernels.grad_kernels import GradKernel
-from jaxaot.facade.kernels.kernels import (
-    Kernel,
-    WriteKernel,
-    remember,
-    result_layouts,
-    storing_kernels,
-)
+from jaxaot.facade.kernels.kernels import Recipe, WriteKernel, remember, storing_kernels
 from jaxaot.facade.memory.counter import counter_of
 from jaxaot.facade.memory.generator import Generator, draw_from
-from jaxaot.facade.memory.history import History
 from jaxaot.facade.memory.locks import Held, hold_alive
 from jaxaot.facade.memory.storage import Storage
-from jaxaot.facade.memory.tensor import INFERENCE, Tensor, wrap
+from jaxaot.facade.memory.tensor import Tensor, wrap
 from jaxaot.facade.nodes.nodes import OpNode
 from jaxaot.lower.eager_kernel import EagerKernel
-from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
@@ -169,6 +152,10 @@ class OpRecorder:
         finally:
             self._takes_pending = False
 
+    def recipe(self, *args: Any) -> Recipe:
+        """Returns how operands become arguments again, see `make_recipe`."""
+        return self._taking(make_recipe, *args)
+
     def run(self, kernel: EagerKernel, operands: Sequence[Any]) -> Any:
         """Returns the pending results of a kernel, in its own containers."""
         if kernel.types is None:
@@ -212,66 +199,22 @@ class OpRecorder:
         if is_abstract_key(key):
             with self.paused():
                 return call(spec, dynamic, static, generator)
-        if spec.is_random:
-            operands.append(draw_from(generator))
-        records = mask and spec.is_differentiable and state.grad_enabled
-        if records:
-            key.append(mask)
-        cache_key, kernels = tuple(key), GRAD_KERNELS if records else KERNELS
-        kernel: Any = kernels.get(cache_key)
-        with self._lock:  # no other one is waited for
-            if kernel is None:
-                recipe = self._taking(make_recipe, spec, flat, lengths)
-                wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
-                kernel = GradKernel(spec, static, recipe, wanted) if records else Kernel(spec, static, recipe)
-                outputs = self.run(kernel.run, operands)
-                n = len(kernel.differentiable) if records else len(outputs)
-                kernel.layouts = result_layouts(spec, outputs[:n], recipe.layouts, static)
-                if records:
-                    kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
-                remember(kernels, cache_key, kernel, MAX_KERNELS)
-            else:
-                outputs = self.run(kernel.run, operands)
-            for value in flat:  # an array is held until the stretch runs: nobody gives its buffer away
-                if type(value) is Tensor:
-                    value._storage.is_shared = True
-            n_results = spec.schema.n_results
-            n = n_results if n_results >= 0 else len(kernel.layouts)
-            made: Any = zip(outputs[:n], kernel.layouts[:n], strict=True)
-            tensors: list[Any] = [None if output is None else self.tensor(output, layout) for output, layout in made]
-            if state.infers:
-                for tensor in tensors:
-                    if tensor is not None:
-                        tensor._creation = INFERENCE
-            if records and kernel.is_recorded:
-                self._record(kernel, flat, operands, outputs, tensors)
-        store_written(spec, flat, outputs[n : len(kernel.layouts)], self.store)
-        return tensors[0] if n_results == 1 else unpack(spec, tensors)
+        for value in flat:  # an array is held until the stretch runs: nobody gives its buffer away
+            if type(value) is Tensor:
+                value._storage.is_shared = True
+        return call_gathered(spec, flat, static, lengths, generator, key, operands, mask, self)
 
-    def _record(
-        self,
-        kernel: GradKernel,
-        flat: Sequence[Any],
-        operands: Sequence[Any],
-        outputs: Sequence[Any],
-        tensors: Sequence[Any],
-    ) -> None:
-        leaves = kernel.pick_leaves((*operands, *outputs))
-        node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
-        stretches = {leaf.stretch for leaf in leaves if type(leaf) is Pending}
-        if stretches:
-            waiting = PendingLeaves(leaves)
-            node.leaves = waiting
+    def hold(self, node: OpNode) -> None:
+        """Has a node of the tape get the values of what it holds once they are there."""
+        with self._lock:
+            stretches = {leaf.stretch for leaf in node.leaves if type(leaf) is Pending}
+            if not stretches:
+                return
+            node.leaves = waiting = PendingLeaves(node.leaves)
             for stretch in stretches:
                 stretch.hold_leaves(node)
             if self._stretch not in stretches:  # they ran meanwhile
                 node.leaves = waiting.again()
-        for index, tensor in enumerate(tensors):
-            if kernel.recorded[index]:
-                tensor._history = History(tensor._layout, 0, True, node, index)
-        if kernel.is_saving:
-            result = tensors[kernel.held_results[0]] if kernel.held_results else None
-            node.originals = originals_of(kernel, flat, result)
 
     # -- in place ------------------------------------------------------------------------------------------------------
 
@@ -318,9 +261,7 @@ class OpRecorder:
         cache_key = tuple(key)
         kernel = WRITE_KERNELS.get(cache_key)
         if kernel is None:
-            kernel = WriteKernel(
-                spec, static, self._taking(make_recipe, spec, flat, lengths, target, window), layout, window
-            )
+            kernel = WriteKernel(spec, static, self.recipe(spec, flat, lengths, target, window), layout, window)
         with self._held(storage):
             operands[0] = self.pending_operand(storage)
             value, others = self.run(kernel.run, operands)

@@ -120,16 +120,35 @@ CALLS.append(call)
 
 
 def _first_run(
-    spec: OpSpec, flat: Sequence[Any], static: tuple[Any, ...], lengths: Any, cache_key: Any, operands: Sequence[Any]
-) -> tuple[Kernel, Any]:
+    spec: OpSpec, flat: Sequence[Any], static: tuple[Any, ...], lengths: Any, cache_key: Any, operands: Sequence[Any],
+    recorder: Any = None,
+) -> tuple[Kernel, Any]:  # fmt: skip
     """Returns a kernel, which is kept from now on, and the results of its first run."""
-    recipe = make_recipe(spec, flat, lengths)
+    recipe = make_recipe(spec, flat, lengths) if recorder is None else recorder.recipe(spec, flat, lengths)
     is_abstract = is_abstract_key(cache_key)
     kernel = Kernel(spec, static, recipe, is_abstract)
-    results = kernel.run(*operands)
+    results = kernel.run(*operands) if recorder is None else recorder.run(kernel.run, operands)
     kernel.layouts = layouts_of(spec, results, recipe, static, is_abstract)
     remember(KERNELS, cache_key, kernel, MAX_KERNELS)
     return kernel, results
+
+
+def call_gathered(
+    spec: OpSpec, flat: Sequence[Any], static: tuple[Any, ...], lengths: Any, generator: Any, key: list[Any],
+    operands: list[Any], mask: int, recorder: Any = None,
+) -> Any:  # fmt: skip
+    """Runs an op out of place whose operands were gathered, see `gather`; a recorder has it wait."""
+    if spec.is_random:
+        operands.append(draw_from(generator))
+    if mask and spec.is_differentiable and state.grad_enabled:
+        key.append(mask)
+        return _call_recorded(spec, flat, static, lengths, tuple(key), operands, recorder)
+    kernel = KERNELS.get(tuple(key))
+    if kernel is None:
+        kernel, results = _first_run(spec, flat, static, lengths, tuple(key), operands, recorder)
+    else:
+        results = kernel.run(*operands) if recorder is None else recorder.run(kernel.run, operands)
+    return wrap_results(spec, flat, results, kernel.layouts, recorder=recorder)
 
 
 def call_on_meta(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
@@ -141,17 +160,7 @@ def call_on_meta(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     key: list[Any] = [spec, static, lengths, META, tuple(map(type, static))]
     operands: list[Any] = []
     mask = gather(spec, flat, key, operands)
-    if spec.is_random:
-        operands.append(draw_from(generator))
-    if mask and spec.is_differentiable and state.grad_enabled:
-        key.append(mask)
-        return _call_recorded(spec, flat, static, lengths, tuple(key), operands)
-    kernel = KERNELS.get(tuple(key))
-    if kernel is None:
-        kernel, results = _first_run(spec, flat, static, lengths, tuple(key), operands)
-    else:
-        results = kernel.run(*operands)
-    return wrap_results(spec, flat, results, kernel.layouts)
+    return call_gathered(spec, flat, static, lengths, generator, key, operands, mask)
 
 
 def make(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any, device: object) -> Any:
@@ -185,23 +194,26 @@ def call_uncast(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], g
 
 
 def _call_recorded(
-    spec: OpSpec, flat: Sequence[Any], static: Any, lengths: Any, cache_key: Any, operands: list[Any]
-) -> Any:
+    spec: OpSpec, flat: Sequence[Any], static: Any, lengths: Any, cache_key: Any, operands: list[Any],
+    recorder: Any = None,
+) -> Any:  # fmt: skip
     kernel = GRAD_KERNELS.get(cache_key)
     if kernel is None:
-        recipe = make_recipe(spec, flat, lengths)
+        recipe = make_recipe(spec, flat, lengths) if recorder is None else recorder.recipe(spec, flat, lengths)
         wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
         is_abstract = is_abstract_key(cache_key)
         kernel = GradKernel(spec, static, recipe, wanted, is_abstract)
-        outputs = kernel.run(*operands)
+        outputs = kernel.run(*operands) if recorder is None else recorder.run(kernel.run, operands)
         results = outputs[: len(kernel.differentiable)]
         kernel.layouts = layouts_of(spec, results, recipe, static, is_abstract)
         kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
         remember(GRAD_KERNELS, cache_key, kernel, MAX_KERNELS)
+    elif recorder is not None:
+        outputs = recorder.run(kernel.run, operands)
     else:
         outputs = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
     leaves = kernel.pick_leaves((*operands, *outputs))
-    if kernel.is_plain and state.saves_plainly:  # as below, without the loops
+    if kernel.is_plain and recorder is None and state.saves_plainly:  # as below, without the loops
         for i in kernel.held_arguments:
             flat[i]._storage.is_shared = True
         layout: Any = kernel.layouts[0]
@@ -214,7 +226,7 @@ def _call_recorded(
         if kernel.is_saving:
             node.originals = originals_of(kernel, flat, made)
         return made
-    tensors = wrap_results(spec, flat, outputs[: kernel.n_outputs], kernel.layouts, as_tuple=True)
+    tensors = wrap_results(spec, flat, outputs[: kernel.n_outputs], kernel.layouts, True, recorder)
     if not kernel.is_recorded:
         return unpack(spec, tensors)
     for i in kernel.held_arguments:
@@ -227,6 +239,8 @@ def _call_recorded(
             tensor._history = History(tensor._layout, 0, True, node, index)
     if kernel.is_saving:
         node.originals = originals_of(kernel, flat, tensors[kernel.held_results[0]] if kernel.held_results else None)
-    if not state.saves_plainly:
+    if recorder is not None:
+        recorder.hold(node)
+    elif not state.saves_plainly:
         save_specially(node, flat, tensors)
     return unpack(spec, tensors)

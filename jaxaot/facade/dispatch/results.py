@@ -26,15 +26,29 @@ def layouts_of(
 
 
 def wrap_results(
-    spec: OpSpec, flat: Sequence[Any], results: Sequence[Any], layouts: Sequence[Any], as_tuple: bool = False
-) -> Any:
-    """Returns the declared results as tensors, and stores the new values of written parameters."""
-    n = spec.schema.n_results if spec.schema.n_results >= 0 else len(results)
-    tensors = [wrap(Storage(result, layout), layout) for result, layout in zip(results[:n], layouts[:n], strict=True)]
+    spec: OpSpec, flat: Sequence[Any], results: Sequence[Any], layouts: Sequence[Any], as_tuple: bool = False,
+    recorder: Any = None,
+) -> Any:  # fmt: skip
+    """Returns the declared results as tensors, and stores the new values of written parameters.
+
+    Args:
+      spec: The row.
+      flat: Its dynamic arguments.
+      results: Arrays, pending ones if they wait.
+      layouts: Of the results.
+      as_tuple: Whether to return several even if there is one.
+      recorder: What has them wait.
+    """
+    n = spec.schema.n_results if spec.schema.n_results >= 0 else len(layouts)
+    pairs = zip(results[:n], layouts[:n], strict=True)
+    if recorder is None:
+        tensors = [wrap(Storage(result, layout), layout) for result, layout in pairs]
+    else:
+        tensors = [recorder.tensor(result, layout) for result, layout in pairs]
     if state.infers:
         for tensor in tensors:
             tensor._creation = INFERENCE
-    store_written(spec, flat, results[n:])
+    store_written(spec, flat, results[n:], write_value if recorder is None else recorder.store)
     return tensors if as_tuple else unpack(spec, tensors)
 
 
