@@ -22,13 +22,11 @@ from jaxaot._util import set_together
 from jaxaot.facade.deferred.stretch import MOST_CALLS, Pending, PendingLeaves, Stretch, StretchPrograms
 from jaxaot.facade.dispatch.arguments import converted, flatten
 from jaxaot.facade.dispatch.dispatch import call, call_gathered
-from jaxaot.facade.dispatch.in_place import call_inplace, call_inplace_recorded
-from jaxaot.facade.dispatch.operands import MAX_KERNELS, WRITE_KERNELS, gather, is_abstract_key, make_recipe
-from jaxaot.facade.dispatch.results import store_written
+from jaxaot.facade.dispatch.operands import gather, is_abstract_key, make_recipe
 from jaxaot.facade.dispatch.write import next_node
-from jaxaot.facade.kernels.kernels import Recipe, WriteKernel, remember, storing_kernels
+from jaxaot.facade.kernels.kernels import Recipe, WriteKernel, storing_kernels
 from jaxaot.facade.memory.counter import counter_of
-from jaxaot.facade.memory.generator import Generator, draw_from
+from jaxaot.facade.memory.generator import Generator
 from jaxaot.facade.memory.locks import Held, hold_alive
 from jaxaot.facade.memory.storage import Storage
 from jaxaot.facade.memory.tensor import Tensor, wrap
@@ -39,7 +37,7 @@ from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
 from jaxaot.tape.threads import threads
 from jaxaot.views.layout import Layout
-from jaxaot.views.window import AbstractWindow, find_window
+from jaxaot.views.window import find_window
 
 Lengths = Sequence[int | None] | None
 """Of the lists among the arguments of an op; None if it takes none."""
@@ -144,17 +142,27 @@ class OpRecorder:
         is_whole = tensor._layout is tensor._storage.layout
         return self.pending_operand(tensor._storage) if is_whole else tensor._read()
 
+    def gather(self, *args: Any) -> int:
+        """Gathers operands, pending ones too, see `operands.gather`."""
+        return self._taking(gather, *args)
+
+    def recipe(self, *args: Any) -> Recipe:
+        """Returns how operands become arguments again, see `make_recipe`."""
+        return self._taking(make_recipe, *args)
+
     def _taking(self, look: Callable[..., Any], *args: Any) -> Any:
-        """Returns what `gather` or `make_recipe` returns, which take pending operands meanwhile."""
         self._takes_pending = True
         try:
             return look(*args)
         finally:
             self._takes_pending = False
 
-    def recipe(self, *args: Any) -> Recipe:
-        """Returns how operands become arguments again, see `make_recipe`."""
-        return self._taking(make_recipe, *args)
+    @staticmethod
+    def share(flat: Sequence[Any]) -> None:
+        """Notes that the arrays of tensors are held until the stretch runs: nobody gives their buffers away."""
+        for value in flat:
+            if type(value) is Tensor:
+                value._storage.is_shared = True
 
     def run(self, kernel: EagerKernel, operands: Sequence[Any]) -> Any:
         """Returns the pending results of a kernel, in its own containers."""
@@ -193,15 +201,13 @@ class OpRecorder:
         if spec.has_any:
             key.append(tuple(map(type, static)))
         operands: list[Any] = []
-        mask = self._taking(gather, spec, flat, key, operands)
+        mask = self.gather(spec, flat, key, operands)
         if mask < 0:
             return call(spec, converted(spec, dynamic, static), static, generator)
         if is_abstract_key(key):
             with self.paused():
                 return call(spec, dynamic, static, generator)
-        for value in flat:  # an array is held until the stretch runs: nobody gives its buffer away
-            if type(value) is Tensor:
-                value._storage.is_shared = True
+        self.share(flat)
         return call_gathered(spec, flat, static, lengths, generator, key, operands, mask, self)
 
     def hold(self, node: OpNode) -> None:
@@ -218,60 +224,15 @@ class OpRecorder:
 
     # -- in place ------------------------------------------------------------------------------------------------------
 
-    @threads.writing
-    def call_inplace(
-        self, spec: OpSpec, dynamic: Sequence[Any], flat: Sequence[Any], lengths: Lengths, static: tuple[Any, ...],
-        generator: Generator | None, records: bool,
-    ) -> Tensor:  # fmt: skip
-        """Returns the target of an op in place, which waits; see `dispatch.call_inplace`.
-
-        Args:
-          spec: Its row.
-          dynamic: Its dynamic arguments; the first is the target.
-          flat: The same without lists.
-          lengths: Of the lists.
-          static: Its static arguments.
-          generator: Where a random op draws.
-          records: Whether the write is recorded.
-        """
-        target: Tensor = dynamic[0]
-        storage, layout = target._storage, target._layout
-        is_abstract = storage.layout.is_abstract
-        if storage.array is None or storage.n_written is not None or layout.numel == 0 or is_abstract:
-            with self.paused():
-                return call_inplace(spec, dynamic, static, generator)
-        if records:
-            return call_inplace_recorded(spec, target, flat, lengths, static, generator)
-        window: AbstractWindow | None = None
-        operands: list[Any] = [None]
-        if layout is not storage.layout:
-            storage.check_reach(layout, target._offset, is_write=True)
-            window, starts = find_window(storage.layout, layout, target._offset)
-            operands.append(starts)
-        key: list[Any] = [spec, static, lengths, layout, storage.layout, window]
-        if spec.has_any:
-            key.append(tuple(map(type, static)))
-        if self._taking(gather, spec, flat, key, operands, target, window) < 0:
-            return call_inplace(spec, converted(spec, dynamic, static), static, generator)
-        if is_abstract_key(key):
-            with self.paused():
-                return call_inplace(spec, dynamic, static, generator)
-        if spec.is_random:
-            operands.append(draw_from(generator))
-        cache_key = tuple(key)
-        kernel = WRITE_KERNELS.get(cache_key)
-        if kernel is None:
-            kernel = WriteKernel(spec, static, self.recipe(spec, flat, lengths, target, window), layout, window)
+    def write(self, target: Tensor, kernel: WriteKernel, operands: list[Any], flat: Sequence[Any]) -> Any:
+        """Has an op in place wait; returns what its kernel does, of which the first operand is the target's storage."""
+        storage = target._storage
         with self._held(storage):
             operands[0] = self.pending_operand(storage)
-            value, others = self.run(kernel.run, operands)
-            for v in flat:
-                if type(v) is Tensor:
-                    v._storage.is_shared = True
-            self._put(target, value, ())
-        remember(WRITE_KERNELS, cache_key, kernel, MAX_KERNELS)
-        store_written(spec, flat, others[max(spec.schema.n_results, 1) - 1 :], self.store)
-        return target
+            results = self.run(kernel.run, operands)
+            self.share(flat)
+            self._put(target, results[0], ())
+        return results
 
     @contextlib.contextmanager
     def _held(self, storage: Storage) -> Iterator[None]:

@@ -82,14 +82,16 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         return call_checked(call_inplace, spec, dynamic, static, generator)
     if state.trace is not None:
         return call_inplace_traced(spec, target, dynamic, static, generator)
-    if state.recorder is not None and state.recorder.records():
-        is_recorded = records and is_inexact(target.dtype)
-        return state.recorder.call_inplace(spec, dynamic, flat, lengths, static, generator, is_recorded)
-    if records and is_inexact(target.dtype):
-        return call_inplace_recorded(spec, target, flat, lengths, static, generator)
+    recorder = state.recorder if state.recorder is not None and state.recorder.records() else None
     storage, layout = target._storage, target._layout
     array = storage.array
-    if array is None or storage.n_written is not None or layout.numel == 0 or type(array) in _WITHOUT_VALUES:
+    is_rare = array is None or storage.n_written is not None or layout.numel == 0 or type(array) in _WITHOUT_VALUES
+    if is_rare and recorder is not None:
+        with recorder.paused():
+            return call_inplace(spec, dynamic, static, generator)
+    if records and is_inexact(target.dtype):
+        return _call_inplace_recorded(spec, target, flat, lengths, static, generator, recorder)
+    if is_rare:
         if spec.overwrites:
             dynamic = [wrap_array(blank(target)), *dynamic[1:]]
         result = _detached_result(spec, dynamic, static, generator)
@@ -98,14 +100,16 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     window: AbstractWindow | None = None
     operands: list[Any] = [array]
     if layout is not storage.layout:
-        storage.check_alive()
+        if recorder is None:
+            storage.check_alive()
         storage.check_reach(layout, target._offset, is_write=True)
         window, starts = find_window(storage.layout, layout, target._offset)
         operands.append(starts)
     key: list[Any] = [spec, static, lengths, layout, storage.layout, window]
     if spec.has_any:
         key.append(tuple(map(type, static)))
-    if gather(spec, flat, key, operands, target, window) < 0:
+    look = gather if recorder is None else recorder.gather
+    if look(spec, flat, key, operands, target, window) < 0:
         return call_inplace(spec, converted(spec, dynamic, static), static, generator)
     if spec.is_random:
         operands.append(draw_from(generator))
@@ -115,32 +119,37 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     if fresh:
         if is_abstract_key(cache_key):
             refuse_write(target)
-        recipe = make_recipe(spec, flat, lengths, target, window)
+        how = make_recipe if recorder is None else recorder.recipe
+        recipe = how(spec, flat, lengths, target, window)
         kernel = WriteKernel(spec, static, recipe, layout, window)
-    held = Held() if threads.are_several else None
-    try:
-        if held is not None:
-            hold_alive(storage, held)
-        is_operand = False
-        for i in range(1, len(operands)):
-            is_operand = is_operand or operands[i] is array
-        operands[0] = array = None  # so that the storage alone holds it
-        if is_operand or not (storage.may_donate() if held is None else take((storage,))):
-            program = kernel.run
-        else:
-            program = kernel.run_donated
-        results = run_into(storage, target._counter or counter_of(target), program.entry, operands[1:])
-    finally:
-        if held is not None:
-            try:
-                if held:
-                    put_back((storage,))
-            finally:
-                held.free()
+    if recorder is not None:
+        results = recorder.write(target, kernel, operands, flat)
+    else:
+        held = Held() if threads.are_several else None
+        try:
+            if held is not None:
+                hold_alive(storage, held)
+            is_operand = False
+            for i in range(1, len(operands)):
+                is_operand = is_operand or operands[i] is array
+            operands[0] = array = None  # so that the storage alone holds it
+            if is_operand or not (storage.may_donate() if held is None else take((storage,))):
+                program = kernel.run
+            else:
+                program = kernel.run_donated
+            results = run_into(storage, target._counter or counter_of(target), program.entry, operands[1:])
+        finally:
+            if held is not None:
+                try:
+                    if held:
+                        put_back((storage,))
+                finally:
+                    held.free()
     if fresh:
         remember(WRITE_KERNELS, cache_key, kernel, MAX_KERNELS)
     if spec.schema.written:
-        store_written(spec, flat, results[1][max(spec.schema.n_results, 1) - 1 :])
+        write = write_value if recorder is None else recorder.store
+        store_written(spec, flat, results[1][max(spec.schema.n_results, 1) - 1 :], write)
     return target
 
 
@@ -154,14 +163,13 @@ def _detached_result(spec: OpSpec, dynamic: Sequence[Any], static: Any, generato
     return (result if isinstance(result, Tensor) else result[0])._read()
 
 
-def call_inplace_recorded(
-    spec: OpSpec, target: Tensor, flat: Sequence[Any], lengths: Any, static: Any, generator: Any
+def _call_inplace_recorded(
+    spec: OpSpec, target: Tensor, flat: Sequence[Any], lengths: Any, static: Any, generator: Any, recorder: Any
 ) -> Tensor:
     """Runs an op out of place, and writes its result to the target as a recorded write."""
     dynamic = Recipe((), lengths, (), False).nest((apart_from_hooks(target), *flat[1:]))
     result = call_uncast(spec, dynamic, static, generator)
     result = result if isinstance(result, Tensor) else result[0]
-    recorder = state.recorder if state.recorder is not None and state.recorder.records() else None
     read = Tensor._read if recorder is None else recorder.read
     value = fit_into(read(result), target._layout.size, target.dtype)
     edge = result._gradient_edge()
