@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
-from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError
 from jaxaot.facade.dispatch.arguments import STAND_INS, call_checked, check_fits, converted, flatten
 from jaxaot.facade.dispatch.dispatch import call, call_uncast
@@ -52,9 +51,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     """
     target = dynamic[0]
     if not isinstance(target, Tensor):
-        if type(target) in STAND_INS:
-            target.settled(f"`{spec.name}_`")
-        raise ArgumentError(f"{spec.name}_(): argument 'self' must be Tensor, not {type(target).__name__}")
+        _refuse_target(spec, target)
     if SUBCLASSES and holds_subclass(dynamic):
         for leaf in carried(target) if is_wrapper(target) else ():
             check_writable(leaf, False)  # before any of them is written
@@ -92,11 +89,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     if records and is_inexact(target.dtype):
         return _call_inplace_recorded(spec, target, flat, lengths, static, generator, recorder)
     if is_rare:
-        if spec.overwrites:
-            dynamic = [wrap_array(blank(target)), *dynamic[1:]]
-        result = _detached_result(spec, dynamic, static, generator)
-        write_value(target, fit_into(result, layout.size, layout.dtype))
-        return target
+        return _call_apart(spec, target, dynamic, static, generator)
     window: AbstractWindow | None = None
     operands: list[Any] = [array]
     if layout is not storage.layout:
@@ -153,14 +146,25 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     return target
 
 
-def _detached_result(spec: OpSpec, dynamic: Sequence[Any], static: Any, generator: Any) -> Array:
+def _refuse_target(spec: OpSpec, target: Any) -> NoReturn:
+    if type(target) in STAND_INS:
+        target.settled(f"`{spec.name}_`")
+    raise ArgumentError(f"{spec.name}_(): argument 'self' must be Tensor, not {type(target).__name__}")
+
+
+def _call_apart(spec: OpSpec, target: Tensor, dynamic: Sequence[Any], static: Any, generator: Any) -> Tensor:
+    """Runs an op out of place and without being recorded, and writes its result to the target."""
+    if spec.overwrites:
+        dynamic = [wrap_array(blank(target)), *dynamic[1:]]
     before = state.grad_enabled
     state.grad_enabled = False
     try:
         result = call_uncast(spec, dynamic, static, generator)
     finally:
         state.grad_enabled = before
-    return (result if isinstance(result, Tensor) else result[0])._read()
+    value = (result if isinstance(result, Tensor) else result[0])._read()
+    write_value(target, fit_into(value, target._layout.size, target._layout.dtype))
+    return target
 
 
 def _call_inplace_recorded(
