@@ -23,11 +23,10 @@ from jaxaot.facade.deferred.stretch import MOST_CALLS, Pending, PendingLeaves, S
 from jaxaot.facade.dispatch.arguments import converted, flatten
 from jaxaot.facade.dispatch.dispatch import call, call_gathered
 from jaxaot.facade.dispatch.operands import gather, is_abstract_key, make_recipe
-from jaxaot.facade.dispatch.write import next_node
+from jaxaot.facade.dispatch.write import write_array
 from jaxaot.facade.kernels.kernels import Recipe, WriteKernel, storing_kernels
 from jaxaot.facade.memory.counter import counter_of
 from jaxaot.facade.memory.generator import Generator
-from jaxaot.facade.memory.locks import Held, hold_alive
 from jaxaot.facade.memory.storage import Storage
 from jaxaot.facade.memory.tensor import Tensor, wrap
 from jaxaot.facade.nodes.nodes import OpNode
@@ -35,7 +34,6 @@ from jaxaot.lower.eager_kernel import EagerKernel
 from jaxaot.ops.table import OpSpec
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
-from jaxaot.tape.threads import threads
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
 
@@ -226,53 +224,32 @@ class OpRecorder:
 
     def write(self, target: Tensor, kernel: WriteKernel, operands: list[Any], flat: Sequence[Any]) -> Any:
         """Has an op in place wait; returns what its kernel does, of which the first operand is the target's storage."""
-        storage = target._storage
-        with self._held(storage):
-            operands[0] = self.pending_operand(storage)
-            results = self.run(kernel.run, operands)
-            self.share(flat)
-            self._put(target, results[0], ())
+        operands[0] = self.pending_operand(target._storage)
+        results = self.run(kernel.run, operands)
+        self.share(flat)
+        self._put(target, results[0], ())
         return results
-
-    @contextlib.contextmanager
-    def _held(self, storage: Storage) -> Iterator[None]:
-        """Inside, no other thread writes to a storage, whose array is no symbol of a trace in another thread."""
-        if not threads.are_several:
-            yield
-            return
-        held = Held()
-        try:
-            hold_alive(storage, held, self)
-            yield
-        finally:
-            held.free()
 
     def store(self, target: Tensor, value: Array | Pending, edge: Edge | None = None) -> None:
         """Stores a value of the target's size and dtype, see `write_array`."""
+        write_array(target, value, edge, recorder=self)
+
+    def put(self, target: Tensor, value: Array | Pending, moves: Sequence[Any]) -> None:
+        """Puts a value of a tensor's size and dtype into its storage, whose lock is held, and moves its history on."""
         storage, layout = target._storage, target._layout
-        storage.check_reach(layout, target._offset, is_write=True)
-        moves: Sequence[Any] = ()
-        if edge is not None:
-            history, node, index = next_node(target, edge)
-            before, place = history.node, history.index
-            moves = history.moves(node, index)
-        with self._held(storage):
-            if layout is not storage.layout and layout.numel:
-                base = self.pending_operand(storage)
-                if base is None:
-                    base = jnp.zeros(storage.layout.size, storage.layout.dtype)
-                window, starts = find_window(storage.layout, layout, target._offset)
-                aval = jax.ShapeDtypeStruct(storage.layout.size, storage.layout.dtype)
-                storage.is_shared = True
-                (value,) = self.add(storing_kernels(window)[0], (base, value, starts), [aval], (storage.layout, layout))
-            if layout.numel:
-                self._put(target, value, moves)
-            else:
-                counter_of(target).n += 1
-                set_together(moves)
-        storage.note_write(layout, target._offset)
-        if edge is not None:
-            history.carry_hooks(before, place)
+        if layout.numel == 0:
+            counter_of(target).n += 1
+            set_together(moves)
+            return
+        if layout is not storage.layout:
+            base = self.pending_operand(storage)
+            if base is None:
+                base = jnp.zeros(storage.layout.size, storage.layout.dtype)
+            window, starts = find_window(storage.layout, layout, target._offset)
+            aval = jax.ShapeDtypeStruct(storage.layout.size, storage.layout.dtype)
+            storage.is_shared = True
+            (value,) = self.add(storing_kernels(window)[0], (base, value, starts), [aval], (storage.layout, layout))
+        self._put(target, value, moves)
 
     def _put(self, target: Tensor, value: Array | Pending, moves: Sequence[Any]) -> None:
         """Puts the new array of a tensor's storage there, and counts that as a write."""

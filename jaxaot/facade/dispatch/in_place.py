@@ -115,13 +115,13 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         how = make_recipe if recorder is None else recorder.recipe
         recipe = how(spec, flat, lengths, target, window)
         kernel = WriteKernel(spec, static, recipe, layout, window)
-    if recorder is not None:
-        results = recorder.write(target, kernel, operands, flat)
-    else:
-        held = Held() if threads.are_several else None
-        try:
-            if held is not None:
-                hold_alive(storage, held)
+    held = Held() if threads.are_several else None
+    try:
+        if held is not None:
+            hold_alive(storage, held, recorder)
+        if recorder is not None:
+            results = recorder.write(target, kernel, operands, flat)
+        else:
             is_operand = False
             for i in range(1, len(operands)):
                 is_operand = is_operand or operands[i] is array
@@ -131,13 +131,13 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
             else:
                 program = kernel.run_donated
             results = run_into(storage, target._counter or counter_of(target), program.entry, operands[1:])
-        finally:
-            if held is not None:
-                try:
-                    if held:
-                        put_back((storage,))
-                finally:
-                    held.free()
+    finally:
+        if held is not None:
+            try:
+                if held:
+                    put_back((storage,))
+            finally:
+                held.free()
     if fresh:
         remember(WRITE_KERNELS, cache_key, kernel, MAX_KERNELS)
     if spec.schema.written:
@@ -180,10 +180,9 @@ def _call_inplace_recorded(
     if result.dtype != target.dtype:
         edge = call(lookup("cast"), (result,), (target.dtype,))._gradient_edge()
     node = None if result._history is None else result._history.node
-    if recorder is None:  # the node may hold its result
-        write_array(target, value, edge, is_shared=result._storage.is_shared and value is result._storage.array)
-    else:
-        recorder.store(target, value, edge)
+    # the node may hold its result
+    is_shared = result._storage.is_shared and value is result._storage.array
+    write_array(target, value, edge, is_shared, recorder)
     if type(node) is OpNode:
         note_written(node, target)
     return target
