@@ -20,7 +20,7 @@ import jaxaot as ja
 from benchmarks.op_table import operands
 from benchmarks.runner import settle
 from jaxaot.errors import JaxaotError
-from jaxaot.facade.dispatch.dispatch import call_inplace
+from jaxaot.facade.dispatch.in_place import call_inplace
 from jaxaot.ops.table import rows
 
 SIZES = (16 << 10, 256 << 20)

@@ -47,7 +47,7 @@ def compiled(fn: Callable[..., Any], options: CompileOptions) -> CompiledFunctio
     options.check()
     pipeline = Pipeline(fn, options)
     if options.segments:
-        builder = SegmentBuilder(trace_call, pipeline.cut, pipeline.make, pipeline.sizes)
+        builder = SegmentBuilder(pipeline)
         return SegmentedFunction(fn, builder, Inspector(builder.trace, pipeline.cut), options, pipeline.sizes)
     return CompiledFunction(fn, pipeline.build, Inspector(traced_of, pipeline.cut), options, pipeline.sizes)
 

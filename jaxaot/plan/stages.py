@@ -79,6 +79,19 @@ class _Stage(OfOneProcess):
     )
 
 
+class _Shown(_Stage):
+    """A stage that is shown as its graphs."""
+
+    text: Callable[..., str]
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show: a summary, with the graphs folded in."""
+        return _flow.html_of(cast("Any", self))
+
+
 def _sizes_of(graph: Any) -> str:
     """Returns how much a graph takes, does and gives."""
     counts = {"input": len(graph.in_avals), "equation": len(graph.eqns), "output": len(graph.out_avals)}
@@ -86,7 +99,7 @@ def _sizes_of(graph: Any) -> str:
 
 
 @immutable(eq=False)
-class Traced(_Stage):
+class Traced(_Shown):
     """A function as a functional graph, with the plans that carry its calls: what `ja.trace` returns.
 
         traced = ja.trace(fn, x)
@@ -214,16 +227,9 @@ class Traced(_Stage):
     def __repr__(self) -> str:
         return f"<Traced: {_sizes_of(self.jaxpr)}; `print` shows the graph>"
 
-    def __str__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        """Returns what notebooks show: a summary, with the graphs folded in."""
-        return _flow.html_of(self)
-
 
 @immutable(eq=False)
-class JointGraph(_Stage):
+class JointGraph(_Shown):
     """The forward and the backward of a function in one graph: what `Traced.joint` returns.
 
         joint = ja.trace(fn, x).joint()
@@ -335,16 +341,9 @@ class JointGraph(_Stage):
     def __repr__(self) -> str:
         return f"<JointGraph: {_sizes_of(self.jaxpr)}; `print` shows the graph>"
 
-    def __str__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        """Returns what notebooks show: a summary, with the graphs folded in."""
-        return _flow.html_of(self)
-
 
 @immutable(eq=False)
-class Partition(_Stage):
+class Partition(_Shown):
     """A joint graph cut into a forward and a backward: what `JointGraph.partition` returns.
 
         partition = joint.partition("min_cut")
@@ -472,13 +471,6 @@ class Partition(_Stage):
     def __repr__(self) -> str:
         saved = f"saved values: {len(self.saved)} ({format_bytes(self.saved_bytes)})"
         return f"<Partition: {saved}, recomputed: {len(self.recomputed)}; `print` shows the graphs>"
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        """Returns what notebooks show: a summary, with the graphs folded in."""
-        return _flow.html_of(self)
 
 
 @immutable(eq=False)

@@ -14,7 +14,7 @@ from jaxaot import _trees as pytree
 from jaxaot._jax import ShapedArray
 from jaxaot.facade.cells.cells import cell_kinds
 from jaxaot.plan.cells import LeafInput, PlacePlan
-from jaxaot.runtime.source import Source
+from jaxaot.runtime.source import Source, in_runs
 from jaxaot.runtime.world import SINGLE
 
 
@@ -139,17 +139,7 @@ class PlaceWriter:
 
     def in_runs(self, texts: Sequence[str]) -> list[str]:
         """Returns the expressions with slices in place of longer runs of `A`."""
-        number = {f"A[{i}]": i for i in range(self._n_arrays)}
-        found: list[str] = []
-        start = 0
-        while start < len(texts):
-            end = start + 1
-            while end < len(texts) and number.get(texts[end]) == number.get(texts[start], -2) + end - start:
-                end += 1
-            first = number.get(texts[start], 0)
-            found += [f"*A[{first}:{first + end - start}]"] if end - start > 4 else texts[start:end]
-            start = end
-        return found
+        return in_runs(texts, "A")
 
     def held(self) -> str:
         """Returns the expression that says whether somebody else holds an array that is to be donated."""

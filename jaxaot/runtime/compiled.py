@@ -43,7 +43,7 @@ R = TypeVar("R")
 
 MAX_SIZES = 512
 """How many sizes are kept of which it is known how they run in the programs of buckets."""
-N_BUILDS, _N_TRIES = 3, 10_000
+_N_BUILDS, _N_TRIES = 4, 10_000
 
 
 class CacheInfo(NamedTuple):
@@ -198,13 +198,32 @@ class CompiledFunction(Generic[P, R]):
 
     def _look_up(self, programs: list[Program], args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that one of these programs may fit."""
+        walk = self._walk()
+        result = self._follow(programs, args, kwargs, walk)
+        if result is not MISS:
+            return result
+        if self._gives_up(args, kwargs, *walk):
+            return self._eagerly(args, kwargs)
+        return self._first_or_eager_call(args, kwargs)
+
+    def _follow(self, programs: list[Program], args: Any, kwargs: Any, walk: tuple[Any, ...]) -> Any:
+        """Returns the result of a call that one of these programs fits; `MISS` if none does."""
         for program in programs:
-            result = self._enter(program, args, kwargs)
+            result = self._enter(program, args, kwargs, *walk)
             if result is not MISS:
                 self._hits += 1
-                self._move_to_front(program)
+                if program is not self.programs[0]:
+                    self._move_to_front(program)
                 return result
-        return self._first_or_eager_call(args, kwargs)
+        return MISS
+
+    def _walk(self) -> tuple[Any, ...]:
+        """Returns what programs are given besides the arguments of a call."""
+        return ()
+
+    def _gives_up(self, args: Any, kwargs: Any, *walk: Any) -> bool:
+        """Returns whether a call that no program fits is to run eagerly."""
+        return False
 
     def _first_or_eager_call(self, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that no program fits."""
@@ -326,20 +345,32 @@ class CompiledFunction(Generic[P, R]):
             self._takes_iterators = True
             return self(*args, **kwargs)  # type: ignore[call-arg]
         with self._building:
-            for program in self.programs:  # another thread may have built it, or shown symbols to the guards
-                result = self._enter(program, args, kwargs)
-                if result is not MISS:
-                    self._hits += 1
-                    return result
-            if self._is_volatile or self._untraced.holds(args, kwargs):  # which another thread found out
+            walk = self._walk()
+            result = self._follow(self.programs, args, kwargs, walk)  # another thread may have built one
+            if result is not MISS:
+                return result
+            if self._is_volatile or self._untraced.holds(args, kwargs) or self._gives_up(args, kwargs, *walk):
                 return MISS
-            start = time.perf_counter()
-            program = self._built(args, kwargs, numbers=self._changing(args, kwargs))
-            result = self._enter(program, args, kwargs)
-            if result is MISS:
-                program, result = self._settle(program, args, kwargs)
-            self._add(program, args, kwargs, time.perf_counter() - start)
-            return result
+            return self._made(args, kwargs, walk)
+
+    def _made(self, args: Any, kwargs: Any, walk: tuple[Any, ...]) -> Any:
+        """Returns the result of a call by a program that is made for it.
+
+        Tracing itself may change what the guards look at. Then another one is made, until that stays as it is.
+        """
+        start, made = time.perf_counter(), list[Program]()
+        for _ in range(_N_BUILDS):
+            made.append(self._built(args, kwargs, *walk, numbers=self._changing(args, kwargs)))
+            walk = self._walk()
+            result = self._enter(made[-1], args, kwargs, *walk)
+            if result is not MISS:
+                self._add(made[-1], args, kwargs, time.perf_counter() - start)
+                return result
+        return self._unsettled(made, *walk)
+
+    def _unsettled(self, made: list[Program], *walk: Any) -> Any:
+        """Raises because a call fits none of the programs that were made for it."""
+        raise unsettled(made[-2].key, made[-1].key)
 
     def _add(self, program: Program, args: Any, kwargs: Any, seconds: float) -> None:
         """Keeps a program that was made for a call and carried it out, which took so long."""
@@ -378,16 +409,6 @@ class CompiledFunction(Generic[P, R]):
         for program in gone:
             if program.room is not None and self._sizes is not None and id(program.owner) not in owners:
                 self._sizes.forget(program.room.fit.made)
-
-    def _settle(self, program: Program, args: Any, kwargs: Any) -> tuple[Program, Any]:
-        """Builds again where tracing itself changed what the guards look at, until that stays as it is."""
-        for _ in range(N_BUILDS):
-            before = program
-            program = self._build(self.fn, args, kwargs, self._writing, numbers=self._changing(args, kwargs))
-            result = self._enter(program, args, kwargs)
-            if result is not MISS:
-                return program, result
-        raise unsettled(before.key, program.key)
 
     @overload
     def __get__(self, instance: None, owner: Any = None) -> CompiledFunction[P, R]: ...

@@ -28,18 +28,12 @@ class GraphValue:
     key: InputKey
 
 
-@immutable(eq=False)
+@immutable
 class CrossingValue:
     """An output of an earlier segment."""
 
     segment: SharedSegment
     output: int
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, CrossingValue) and (self.segment, self.output) == (other.segment, other.output)
-
-    def __hash__(self) -> int:
-        return hash((id(self.segment), self.output))
 
 
 class SharedSegment:
@@ -86,21 +80,32 @@ class Link:
     positions: tuple[int, ...]
 
 
-@immutable(eq=False)
 class Linker:
     """Finds what a program runs for its segments before the last one.
 
     Attributes:
       keys: Of its graph inputs.
-      shared: The segments that another program with the same first values runs.
-      users: For each of them, the keys that all programs which run it have.
-      make: Makes an executable of a graph.
     """
 
-    keys: tuple[InputKey, ...]
-    shared: tuple[SharedSegment, ...]
-    users: tuple[frozenset[InputKey], ...]
-    make: Callable[[Any], Any]
+    def __init__(
+        self, traced: Traced, walk: Walk, programs: Sequence[Any], make: Callable[[Any], Any],
+        further: Sequence[InputKey] = (),
+    ):  # fmt: skip
+        """Begins.
+
+        Args:
+          traced: What the program is made for.
+          walk: How far the call came by the segments of other programs, which it shares.
+          programs: The function's programs.
+          make: Makes an executable of a graph.
+          further: The keys of the inputs that the graph has besides those of the trace.
+        """
+        self.keys = (*input_keys(traced, [(p.traced, p.input_keys) for p in programs]), *further)
+        self._shared, self._make = walk.segments, make
+        self._known: list[frozenset[InputKey]] = []  # by all programs that run a segment
+        for segment in self._shared:
+            users = [p.input_keys for p in programs if any(link.segment is segment for link in p.links or ())]
+            self._known.append(frozenset.intersection(*map(frozenset, users)) if users else frozenset())
 
     def link(self, parts: Sequence[Segment]) -> tuple[Link, ...]:
         """Returns the links of a program that was cut into these segments."""
@@ -108,11 +113,11 @@ class Linker:
         for k, part in enumerate(parts):
             inputs = [self._value(source, links) for source in part.inputs]
             graph_keys = {source.key for source in inputs if isinstance(source, GraphValue)}
-            is_same = k < len(self.shared) and all(link.segment is self.shared[i] for i, link in enumerate(links))
-            if is_same and graph_keys <= self.users[k]:
-                links.append(Link(self.shared[k], self.shared[k].extend(part.jaxpr, inputs)))
+            is_same = k < len(self._shared) and all(link.segment is self._shared[i] for i, link in enumerate(links))
+            if is_same and graph_keys <= self._known[k]:
+                links.append(Link(self._shared[k], self._shared[k].extend(part.jaxpr, inputs)))
             else:
-                segment = SharedSegment(part.jaxpr, inputs, self.make)
+                segment = SharedSegment(part.jaxpr, inputs, self._make)
                 links.append(Link(segment, tuple(range(len(part.jaxpr.out_avals)))))
         return tuple(links)
 

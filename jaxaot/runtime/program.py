@@ -129,18 +129,7 @@ class Program:
         self.donated_places = donated_places(traced, held) if donate else ()
         self.input_keys = () if linker is None else linker.keys
         if linker is not None:
-            breaks = [break_values.output for break_values in traced.break_values]
-            segments = cut_segments(jaxpr, breaks)
-            *before, last = segments.parts
-            self.links = linker.link(before)
-            if before:
-                jaxpr, self.sources, self.inputs = last.jaxpr, segments.outputs, last.inputs
-                self.donated = tuple(s for s in self.donated if self._is_made_last(s))
-                self.donated_places = ()
-                jaxpr = self._with_donated(jaxpr)
-                if room is not None:
-                    outputs = [self._place_in_last(source) for source in self.sources]
-                    make_executable = room.of_last((tuple(breaks), len(last.inputs)), outputs)
+            jaxpr, make_executable = self._in_segments(jaxpr, linker, make_executable)
         if cut is None:
             is_whole = room is not None and not traced.break_values
             jaxpr = room.shared.forward if room is not None and is_whole else prepare_forward(jaxpr)
@@ -151,6 +140,22 @@ class Program:
             self._make_backward(partition, make_executable, donate)
         self.enter: Callable[..., Any] = lambda *_: None
         self.source = ""
+
+    def _in_segments(self, jaxpr: Any, linker: Linker, make: Callable[..., Any]) -> tuple[Any, Callable[..., Any]]:
+        """Cuts the forward where Python asks for values; returns the last segment, and what makes executables of it."""
+        breaks = [value.output for value in self.traced.break_values]
+        segments = cut_segments(jaxpr, breaks)
+        *before, last = segments.parts
+        self.links = linker.link(before)
+        if not before:
+            return jaxpr, make
+        self.sources, self.inputs = segments.outputs, last.inputs
+        self.donated = tuple(s for s in self.donated if self._is_made_last(s))
+        self.donated_places = ()
+        if self.room is not None:
+            outputs = [self._place_in_last(source) for source in self.sources]
+            make = self.room.of_last((tuple(breaks), len(last.inputs)), outputs)
+        return self._with_donated(last.jaxpr), make
 
     def _make_forward(self, jaxpr: Any, make_executable: Callable[..., Any], has_segments: bool) -> None:
         """Makes the executables of the forward: one, and one that reuses buffers, where it may."""

@@ -22,7 +22,7 @@ from jaxaot import _trees as pytree
 from jaxaot._jax import is_tracer
 from jaxaot.errors import DeletedArrayError, SignatureMismatchError
 from jaxaot.facade.cells.cells import is_leaf
-from jaxaot.facade.dispatch.lazy_segment import Pending
+from jaxaot.facade.deferred.stretch import Pending
 from jaxaot.facade.trace_state import RUNNING, TRACING
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.difference import leaf_name, place_name

@@ -6,115 +6,119 @@ run to compute it.
 
 from __future__ import annotations
 
-import functools
-import threading
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from jaxaot import settings as config
-from jaxaot._immutable import immutable
-from jaxaot.facade.cells.iterated import read_iterators
-from jaxaot.facade.marks.raised import require_values
-from jaxaot.plan.difference import CallKey
+from jaxaot.ir.rewrite import rebuild
+from jaxaot.ir.walk import backward_slice
+from jaxaot.lower.interpret import Interpreter
+from jaxaot.ops.promotion import is_inexact
 from jaxaot.plan.paths import Path
-from jaxaot.plan.stages import Partition, Traced
-from jaxaot.runtime.call import generate
+from jaxaot.plan.stages import Traced
+from jaxaot.runtime.call import MISS, generate
+from jaxaot.runtime.compiled import unsettled
 from jaxaot.runtime.key import key_for_call
-from jaxaot.runtime.links import Walk
+from jaxaot.runtime.links import Linker, Walk
 from jaxaot.runtime.program import Program
-from jaxaot.runtime.room import Room
-from jaxaot.runtime.segmented import ExecutableCache, ask, make_linker, trace_through
-from jaxaot.runtime.sizes import Sizes
 from jaxaot.runtime.traced_call import TracedCall
 from jaxaot.validate.prove import prove_guards
 
 
-@immutable(eq=False)
+class TooManyBreaks(Exception):
+    """Python asked for more values in one call than there may be segments.
+
+    Attributes:
+      traced: The trace up to the last of them.
+    """
+
+    def __init__(self, traced: Traced):
+        super().__init__(len(traced.break_values))
+        self.traced = traced
+
+
 class SegmentBuilder:
     """Makes the programs of a function that is compiled in segments.
 
     Attributes:
-      trace_known: Takes (fn, args, kwargs, known values, paths of the numbers that change) to the trace up to the first
-        value that is not known.
-      cut: Makes the partition of a traced function.
-      make: The backend.
-      sizes: What is known of the sizes that Python asked for; None if each has a program of its own.
+      pipeline: The stages from a call to its executables.
     """
 
-    trace_known: Callable[[Any, Any, Any, tuple[np.ndarray, ...], Sequence[Path]], Traced]
-    cut: Callable[[Traced], Partition]
-    make: Callable[..., Any]
-    sizes: Sizes | None = None
-
-    @functools.cached_property
-    def executables(self) -> ExecutableCache:
-        """Those of the segments."""
-        return ExecutableCache(self.make)
+    def __init__(self, pipeline: Any):
+        self.pipeline = pipeline
+        self._executables: dict[Any, Any] = {}
 
     def __call__(
-        self,
-        fn: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        writing: Any,
-        walk: Walk,
-        programs: Sequence[Program],
-        *,
-        numbers: Sequence[Path] = (),
-    ) -> Program:
+        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], writing: Any, walk: Walk,
+        programs: Sequence[Program], *, numbers: Sequence[Path] = (),
+    ) -> Program:  # fmt: skip
         """Returns a program for a call; other programs that run some of its segments compute more from then on."""
-        traced = self._trace(fn, args, kwargs, writing, walk.known, numbers)
+        stages = self.pipeline
+        traced = self.trace(fn, args, kwargs, walk.known, numbers)
         key = key_for_call(traced, fn, args, kwargs)
         if key.settings.validate_guards:
             prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
+        call = TracedCall(fn, args, kwargs, traced, stages.joint, key, numbers)
+        room = stages.sizes.room(call) if stages.sizes is not None and call.counts else None
+        partition = stages.cut(traced) if room is None and traced.needs_backward else None
         before = {link.segment: link.segment.call for p in programs for link in p.links or ()}
-        room = self._room(fn, args, kwargs, traced, key, numbers)
-        further = () if room is None else room.keys
-        linker = make_linker(traced, walk, programs, lambda graph: self.executables(graph, key.jax_settings), further)
+        make = lambda graph: self._executable(graph, key.jax_settings)
+        linker = Linker(traced, walk, programs, make, () if room is None else room.keys)
         if room is not None:
             partition = room.partition
-        else:
-            partition = self.cut(traced) if traced.needs_backward else None
-        program = generate(Program(traced, partition, self.make, key.settings.donate, key, linker, room), writing)
+        program = generate(Program(traced, partition, stages.make, key.settings.donate, key, linker, room), writing)
         for other in programs:
             if any(link.segment.call is not before[link.segment] for link in other.links or ()):
                 generate(other, writing)
         return program
 
-    def _room(
-        self,
-        fn: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        traced: Traced,
-        key: CallKey,
-        numbers: Sequence[Path],
-    ) -> Room | None:
-        """Returns how a call runs in the program of a bucket; None if it has a program of its own."""
-        if self.sizes is None:
-            return None
-        call = TracedCall(fn, args, kwargs, traced, self.sizes.stages.joint, key, numbers)
-        return self.sizes.room(call) if call.counts else None
+    def _executable(self, graph: Any, settings: Any) -> Any:
+        """Returns the executable of a graph that runs under some settings of JAX: loops have many alike."""
+        consts = tuple((c.shape, str(c.dtype), c.tobytes()) for c in map(np.asarray, graph.consts))
+        cache_key = (str(graph.jaxpr), consts, settings)
+        if cache_key not in self._executables:
+            executable = self._executables[cache_key] = self.pipeline.make(graph, (), "segment")
+            executable.settings = settings
+        return self._executables[cache_key]
 
-    def _trace(
-        self,
-        fn: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        writing: Any,
-        known: tuple[np.ndarray, ...],
-        numbers: Sequence[Path] = (),
-    ) -> Traced:
-        call = (fn, args, kwargs)
+    def trace(
+        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
+        known: tuple[np.ndarray, ...] = (), numbers: Sequence[Path] = (),
+    ) -> Traced:  # fmt: skip
+        """Returns the whole trace of a call, made by tracing again with one more known value each time.
 
-        def run(traced: Traced) -> np.ndarray:
-            return ask(traced, key_for_call(traced, *call), call, self.make, writing)
+        Raises:
+          TooManyBreaks: If Python asks for more values than the settings allow.
+        """
+        while True:
+            traced: Traced = self.pipeline.trace(fn, args, kwargs, numbers, (), known)
+            if traced.is_whole:
+                return traced
+            if len(known) >= config.get().max_breaks:
+                raise TooManyBreaks(traced)
+            known = (*known, ask(traced, (fn, args, kwargs), self.pipeline.make))
 
-        trace = lambda known: require_values(self.trace_known(fn, args, kwargs, known, numbers))
-        return trace_through(trace, run, known, config.get().max_breaks)
 
-    def trace(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
-        """Returns the traced graph of a call."""
-        return self._trace(fn, *read_iterators(args, kwargs), threading.RLock(), ())
+def ask(traced: Traced, call: tuple[Any, Any, Any], make: Callable[..., Any]) -> np.ndarray:
+    """Returns the value at which a trace stopped, and changes nothing.
+
+    A number of few values is computed one operation at a time, whose kernels later breaks and loops find compiled; a
+    float as the program will compute it, because its last bit decides which program fits.
+
+    Args:
+      traced: The trace.
+      call: The function, its arguments and keyword arguments.
+      make: A backend.
+    """
+    jaxpr, key = traced.jaxpr, key_for_call(traced, *call)
+    needed = sorted(backward_slice(jaxpr.jaxpr, jaxpr.jaxpr.outvars))
+    pure = rebuild(jaxpr, [jaxpr.jaxpr.eqns[i] for i in needed], jaxpr.jaxpr.outvars)
+    backend = make if is_inexact(traced.break_values[-1].dtype) else Interpreter
+    program = generate(Program(dataclasses.replace(traced, jaxpr=pure), None, backend, False, key), None)
+    value = program.enter(*call)
+    if value is MISS:
+        raise unsettled(key, key)
+    return np.asarray(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import keyword
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jaxaot.plan.call import CallPlan
@@ -130,3 +130,17 @@ class Source:
             case _:
                 self.scope["class_member"] = class_member
                 return f"class_member({parent}, {key!r})"
+
+
+def in_runs(texts: Sequence[str], name: str) -> list[str]:
+    """Returns expressions with slices in place of longer runs of items of the list `name`."""
+    places: list[Any] = [int(text[len(name) + 1 : -1]) if text.startswith(f"{name}[") else None for text in texts]
+    found: list[str] = []
+    start = 0
+    while start < len(texts):
+        end, first = start + 1, places[start]
+        while first is not None and end < len(texts) and places[end] == first + end - start:
+            end += 1
+        found += [f"*{name}[{first}:{places[end - 1] + 1}]"] if end - start > 4 else texts[start:end]
+        start = end
+    return found

@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jaxaot.runtime.source import Source
+from jaxaot.runtime.source import Source, in_runs
 
 
 class Change(NamedTuple):
@@ -111,7 +111,7 @@ def _prepare(source: Source, elsewhere: Sequence[Change]) -> None:
     parts = []
     if ordered:
         names = f"({''.join(f'{c.name}, ' for c in ordered)})"
-        owners = ", ".join(_in_runs([c.owner for c in ordered]))
+        owners = ", ".join(in_runs([c.owner for c in ordered], "C"))
         parts.append(f"map({_how(ordered)}, ({owners},), {names}, {values})")
     if nameless := [c for c in elsewhere if c.name is None]:
         owners = "".join(f"{c.owner}, " for c in nameless)
@@ -125,18 +125,3 @@ def _how(changes: Sequence[Change]) -> str:
     if len({c.how for c in changes}) == 1:
         return changes[0].how
     return f"call, ({''.join(f'{c.how}, ' for c in changes)})"
-
-
-def _in_runs(texts: Sequence[str]) -> list[str]:
-    """Returns expressions with slices in place of longer runs of cells."""
-    found: list[str] = []
-    start = 0
-    while start < len(texts):
-        end = start + 1
-        if texts[start].startswith("C["):
-            number = int(texts[start][2:-1])
-            while end < len(texts) and texts[end] == f"C[{number + end - start}]":
-                end += 1
-        found += [f"*C[{number}:{number + end - start}]"] if end - start > 4 else texts[start:end]
-        start = end
-    return found

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.facade.dispatch import dispatch
+from jaxaot.facade.dispatch import in_place
 from jaxaot.tape.threads import threads
 from tests.runtime.test_threads import together
 
@@ -333,7 +333,7 @@ def test_a_write_that_fails_leaves_the_value(monkeypatch):
         raise KeyError("stop")
 
     with monkeypatch.context() as patched, pytest.raises(KeyError):
-        patched.setattr(dispatch, "run_into", fails)
+        patched.setattr(in_place, "run_into", fails)
         x.add_(1)
     assert x.tolist() == [1] * 4 and x._version == 0
     together(lambda: x.add_(1))
@@ -342,13 +342,13 @@ def test_a_write_that_fails_leaves_the_value(monkeypatch):
 
 @pytest.mark.usefixtures("several")
 def test_a_handler_of_signals_reads_what_its_own_thread_is_about_to_write(monkeypatch):
-    x, seen, run_into = ja.ones(4), [], dispatch.run_into
+    x, seen, run_into = ja.ones(4), [], in_place.run_into
 
     def runs(*args):
         seen.append(x.tolist())
         return run_into(*args)
 
-    monkeypatch.setattr(dispatch, "run_into", runs)
+    monkeypatch.setattr(in_place, "run_into", runs)
     x.add_(1)
     assert seen == [[1] * 4] and x.tolist() == [2] * 4
 

@@ -13,8 +13,8 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.errors import RecompileWarning, ShapeMismatchError, VolatileError
-from jaxaot.facade.deferred.lazy import Recorder
-from jaxaot.facade.dispatch.lazy_segment import Pending, StretchPrograms
+from jaxaot.facade.deferred.recorder import Recorder
+from jaxaot.facade.deferred.stretch import Pending, StretchPrograms
 from jaxaot.lower.executable import Executable
 from jaxaot.tape.modes import state
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -12,6 +12,7 @@ import numpy as np
 from jaxaot.errors import ArgumentError, TensorValueError
 from jaxaot.facade.dispatch.create import from_jax
 from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.nodes.nodes import materialize
 from jaxaot.ops.promotion import default_float, default_int, fits_default_int, is_inexact, overflows
 from jaxaot.ops.table import OpSpec
 
@@ -139,3 +140,27 @@ def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> li
         else convert(value, p.name)
         for value, p in zip(dynamic, spec.schema.dynamic, strict=True)
     ]
+
+
+def call_checked(run: Callable[..., Any], spec: OpSpec, dynamic: Sequence[Any], static: Any, generator: Any) -> Any:
+    """Runs an op out of place or in place, with its check of values where the values are at hand."""
+    check = spec.check
+    tensors = [v for value in dynamic for v in (value if isinstance(value, (list, tuple)) else (value,))]
+    if jax.default_backend() != "cpu" or any(isinstance(t, Tensor) and t._is_without_values for t in tensors):
+        return run(spec.unchecked, dynamic, static, generator)
+    assert check is not None
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [shown(v) for v in value]
+        return np.asarray(materialize(value)) if isinstance(value, Tensor) else value
+
+    parameters = spec.schema.dynamic
+    given = {p.name: v if p.name not in check.reads else shown(v) for p, v in zip(parameters, dynamic, strict=True)}
+    given.update(zip((p.name for p in spec.schema.static), static, strict=True))
+    if not check.of_results:
+        check.fn(**given)
+    results = run(spec.unchecked, dynamic, static, generator)
+    if check.of_results:
+        check.fn(*map(shown, results if isinstance(results, tuple) else (results,)), **given)
+    return results

@@ -204,7 +204,7 @@ def write_value(target: Any, value: Array) -> None:
 
 
 @threads.writing
-def write_array(target: Any, value: Array, edge: Edge | None, is_shared: bool = False) -> None:
+def write_array(target: Any, value: Any, edge: Edge | None, is_shared: bool = False, recorder: Any = None) -> None:
     """Stores a value of the target's size and dtype, and moves the history on if the write is recorded.
 
     Args:
@@ -212,13 +212,14 @@ def write_array(target: Any, value: Array, edge: Edge | None, is_shared: bool = 
       value: What it shows afterwards.
       edge: Where gradients of `value` go; None if the write is not recorded.
       is_shared: Whether somebody else holds `value`.
+      recorder: What has the write wait; None if nothing does.
     """
     storage = target._storage
     trace = state.trace
     if trace is not None:
         trace.note(target)
         trace.adopt(storage)
-    else:
+    elif recorder is None:
         storage.check_alive()
     storage.check_reach(target._layout, target._offset, is_write=True)
     if trace is not None:
@@ -232,8 +233,9 @@ def write_array(target: Any, value: Array, edge: Edge | None, is_shared: bool = 
     held = Held() if threads.are_several else None
     try:
         if held is not None:
-            hold_alive(storage, held)
-        _store(target, value, edge, is_shared, storage.may_donate if held is None else lambda: take((storage,)))
+            hold_alive(storage, held, recorder)
+        may_donate = storage.may_donate if held is None else lambda: take((storage,))
+        _store(target, value, edge, is_shared, may_donate, recorder)
     finally:
         if held is not None:
             try:
@@ -243,8 +245,10 @@ def write_array(target: Any, value: Array, edge: Edge | None, is_shared: bool = 
                 held.free()
 
 
-def _store(target: Any, value: Array, edge: Edge | None, is_shared: bool, may_donate: Callable[[], bool]) -> None:
-    """Stores a value eagerly, see `write_array`."""
+def _store(
+    target: Any, value: Array, edge: Edge | None, is_shared: bool, may_donate: Callable[[], bool], recorder: Any
+) -> None:
+    """Stores a value outside of a trace, see `write_array`."""
     storage = target._storage
     is_abstract = type(value) is AbstractArray or storage.layout.is_abstract
     base = _on_meta(target) if is_abstract else None
@@ -255,7 +259,9 @@ def _store(target: Any, value: Array, edge: Edge | None, is_shared: bool, may_do
         moves = history.moves(node, index)
     counter = counter_of(target)
     is_whole, is_symbol = target._layout is storage.layout, is_tracer(value)
-    if is_abstract:
+    if recorder is not None:
+        recorder.put(target, value, moves)
+    elif is_abstract:
         counter.n += 1
         set_together(((storage, "array", base), *moves))
     elif is_whole or (is_symbol and target._layout.numel):

@@ -31,7 +31,9 @@ from jaxaot.errors import (
 )
 from jaxaot.facade.dispatch.arguments import converted, flatten
 from jaxaot.facade.dispatch.autocast_operands import call_cast
-from jaxaot.facade.dispatch.dispatch import call, call_inplace, call_out
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.dispatch.in_place import call_inplace
+from jaxaot.facade.dispatch.out import call_out
 from jaxaot.facade.dispatch.write import check_writable
 from jaxaot.facade.kernels.kernels import Recipe, backward_name
 from jaxaot.facade.memory.generator import draw_from

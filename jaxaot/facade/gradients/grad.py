@@ -23,8 +23,8 @@ from jaxaot.errors import (
     TensorValueError,
     UnusedInputError,
 )
+from jaxaot.facade.deferred.stretch import values_of
 from jaxaot.facade.dispatch.dispatch import call
-from jaxaot.facade.dispatch.lazy_segment import values_of
 from jaxaot.facade.kernels.fused_backward import run_fused
 from jaxaot.facade.kernels.view_gradients import add_arrays
 from jaxaot.facade.memory.source_line import warn_user

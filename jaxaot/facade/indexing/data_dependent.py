@@ -11,7 +11,8 @@ from jax import lax
 
 from jaxaot._jax import is_tracer
 from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorValueError
-from jaxaot.facade.dispatch.dispatch import call, call_out
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.dispatch.out import call_out
 from jaxaot.facade.indexing.indexing import getitem
 from jaxaot.facade.indexing.nonzero import Distinct, asked, distinct, true_places
 from jaxaot.facade.memory.history import History

@@ -17,7 +17,8 @@ from jaxaot._typing import Shape
 from jaxaot.errors import DimError, ShapeMismatchError, TensorTypeError
 from jaxaot.facade.dispatch.arguments import STAND_INS
 from jaxaot.facade.dispatch.create import check_number
-from jaxaot.facade.dispatch.dispatch import call, call_inplace
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.dispatch.in_place import call_inplace
 from jaxaot.facade.dispatch.signatures import with_parameters
 from jaxaot.facade.indexing import selection
 from jaxaot.facade.indexing.moving_index import moving_window

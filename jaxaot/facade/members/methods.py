@@ -22,8 +22,10 @@ import jaxaot.ops.register_rows  # noqa: F401  fills the table
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, TensorTypeError, TensorValueError
 from jaxaot.facade.dispatch.create import as_dtype, tensor
-from jaxaot.facade.dispatch.dispatch import call, call_inplace, call_out, make
+from jaxaot.facade.dispatch.dispatch import call, make
+from jaxaot.facade.dispatch.in_place import call_inplace
 from jaxaot.facade.dispatch.keywords import choices, default_text, public, second_names, signature_of
+from jaxaot.facade.dispatch.out import call_out
 from jaxaot.facade.dispatch.signatures import overloads_of, same_as, with_parameters
 from jaxaot.facade.gradients import grad
 from jaxaot.facade.indexing import data_dependent, indexing, selection

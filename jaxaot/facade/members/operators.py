@@ -8,7 +8,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxaot.facade.dispatch.dispatch import call, call_inplace
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.dispatch.in_place import call_inplace
 from jaxaot.facade.indexing import selection
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ops.table import lookup

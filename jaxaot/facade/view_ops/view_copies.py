@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from jaxaot.facade.dispatch.dispatch import call, call_out
+from jaxaot.facade.dispatch.dispatch import call
+from jaxaot.facade.dispatch.out import call_out
 from jaxaot.facade.dispatch.signatures import with_parameters
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.view_ops import split_views as splits

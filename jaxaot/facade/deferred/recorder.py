@@ -1,7 +1,7 @@
-"""Backwards whose operations wait: the engine goes from node to node as ever, and the arrays come later.
+"""Recorder: has the operations of a thread wait, and those of its backwards.
 
-The pulls of ops, views and writes wait, sums of gradients, and what is added to the `.grad` of leaves. Hooks, custom
-Functions and all other nodes get values.
+The engine goes from node to node as ever, and the arrays come later. The pulls of ops, views and writes wait, sums of
+gradients, and what is added to the `.grad` of leaves. Hooks, custom Functions and all other nodes get values.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import contextlib
 import functools
 import weakref
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 
 from jaxaot._typing import Array
-from jaxaot.facade.dispatch.lazy_segment import Pending, PendingLeaves, values_of
+from jaxaot.facade.deferred.recorded_ops import OpRecorder, shown
+from jaxaot.facade.deferred.stretch import Pending, PendingLeaves, values_of
 from jaxaot.facade.gradients.leaves import ADDING, AccumulateGrad
 from jaxaot.facade.kernels.kernels import remember
 from jaxaot.facade.kernels.view_gradients import pull_view, split_write
@@ -29,9 +30,6 @@ from jaxaot.tape.threads import threads
 from jaxaot.views.chain import chain_dtype, chain_starts, chain_template
 from jaxaot.views.layout import Layout
 
-if TYPE_CHECKING:
-    from jaxaot.facade.deferred.lazy import Recorder
-
 _MOST = 2048
 
 _kernels: dict[Any, EagerKernel] = {}
@@ -39,26 +37,6 @@ _kernels: dict[Any, EagerKernel] = {}
 
 _pulls: weakref.WeakKeyDictionary[EagerKernel, dict[Any, EagerKernel]] = weakref.WeakKeyDictionary()
 """For each pull, kernels that take its operands one after the other, by how many there are and of which types."""
-
-
-def recording_calls(recorder: Recorder, calls: Calls) -> Calls:
-    """Returns callbacks of the engine that have a backward wait.
-
-    Args:
-      recorder: What has operations wait.
-      calls: The callbacks that are given values.
-    """
-    return Calls(
-        functools.partial(_add, recorder, calls.add),
-        lambda node, cotangents: calls.on_outputs(node, values_of(cotangents)),
-        lambda hooks, cotangents: calls.before(hooks, values_of(cotangents)),
-        lambda hooks, gradients, cotangents, places: calls.after(
-            hooks, values_of(gradients), values_of(cotangents), places
-        ),
-        lambda group, gradients: calls.together(group, None if gradients is None else values_of(gradients)),
-        None,
-        functools.partial(_run, recorder),
-    )
 
 
 def _kernel(key: Hashable, fn: Callable[..., Any]) -> EagerKernel:
@@ -69,14 +47,14 @@ def _kernel(key: Hashable, fn: Callable[..., Any]) -> EagerKernel:
     return kernel
 
 
-def _add(recorder: Recorder, add: Callable[[Any, Any], Any], a: Array | Pending, b: Array | Pending) -> Any:
+def _add(recorder: OpRecorder, add: Callable[[Any, Any], Any], a: Array | Pending, b: Array | Pending) -> Any:
     if type(a) is not Pending and type(b) is not Pending:
         return add(a, b)
     (total,) = recorder.run(_kernel(("add", a.shape, a.dtype, b.shape, b.dtype), lambda a, b: (a + b,)), (a, b))
     return total
 
 
-def _run(recorder: Recorder, node: Node, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+def _run(recorder: OpRecorder, node: Node, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
     """Returns the gradients of a node, pending where that can be; `create_graph` is False."""
     if recorder.records():
         gradients = None
@@ -94,7 +72,7 @@ def _run(recorder: Recorder, node: Node, cotangents: list[Any], create_graph: bo
         return node.backward(values_of(cotangents), create_graph)
 
 
-def _pull(recorder: Recorder, node: OpNode, cotangents: list[Any]) -> Sequence[Any] | None:
+def _pull(recorder: OpRecorder, node: OpNode, cotangents: list[Any]) -> Sequence[Any] | None:
     leaves, kernel = node.leaves, node.kernel
     if type(leaves) is PendingLeaves:
         leaves = leaves.items
@@ -103,7 +81,7 @@ def _pull(recorder: Recorder, node: OpNode, cotangents: list[Any]) -> Sequence[A
     if len(cotangents) > 1:
         cotangents = [ct for ct, d in zip(cotangents, kernel.differentiable, strict=True) if d]
     if kernel.passes_through is None:
-        types = [_type_of(x) for x in leaves], [_type_of(ct) for ct in cotangents]
+        types = [shown(x) for x in leaves], [shown(ct) for ct in cotangents]
         kernel.passes_through = kernel._find_pass_through(*types)
     if kernel.passes_through and cotangents[0].dtype == kernel.passes_through:
         return [cotangents[0]] * len(kernel.places)
@@ -122,11 +100,7 @@ def _pull(recorder: Recorder, node: OpNode, cotangents: list[Any]) -> Sequence[A
     return without_unreached(recorder.run(flat, (*leaves, *given)), cotangents, kernel.apart)
 
 
-def _type_of(value: object) -> Any:
-    return value.aval if type(value) is Pending else value
-
-
-def _pull_view(recorder: Recorder, node: ViewNode, cotangents: list[Any]) -> Sequence[Any] | None:
+def _pull_view(recorder: OpRecorder, node: ViewNode, cotangents: list[Any]) -> Sequence[Any] | None:
     (cotangent,) = cotangents
     dtype = node.parent.dtype
     if cotangent.dtype != chain_dtype(node.chain, dtype):
@@ -139,7 +113,7 @@ def _pull_view(recorder: Recorder, node: ViewNode, cotangents: list[Any]) -> Seq
     return recorder.run(kernel, (cotangent, starts))
 
 
-def _split_write(recorder: Recorder, node: WriteNode, cotangents: list[Any]) -> Sequence[Any]:
+def _split_write(recorder: OpRecorder, node: WriteNode, cotangents: list[Any]) -> Sequence[Any]:
     (cotangent,) = cotangents
     template = chain_template(node.chain)
     run = lambda cotangent, starts: split_write(template, cotangent, starts)
@@ -147,7 +121,7 @@ def _split_write(recorder: Recorder, node: WriteNode, cotangents: list[Any]) -> 
     return recorder.run(kernel, (cotangent, chain_starts(node.chain)))
 
 
-def _accumulate(recorder: Recorder, leaf: Tensor, cotangents: list[Any]) -> Sequence[Any] | None:
+def _accumulate(recorder: OpRecorder, leaf: Tensor, cotangents: list[Any]) -> Sequence[Any] | None:
     (gradient,) = cotangents
     layout = leaf._layout.dense
     if leaf._hooks or type(gradient) is not Pending or gradient.dtype != layout.dtype:
@@ -156,7 +130,7 @@ def _accumulate(recorder: Recorder, leaf: Tensor, cotangents: list[Any]) -> Sequ
         return _add_to(recorder, leaf, gradient, layout)
 
 
-def _add_to(recorder: Recorder, leaf: Tensor, gradient: Pending, layout: Layout) -> Sequence[Any] | None:
+def _add_to(recorder: OpRecorder, leaf: Tensor, gradient: Pending, layout: Layout) -> Sequence[Any] | None:
     """Adds a gradient to `.grad`, and returns no gradients; None if somebody else has to."""
     grad = leaf._grad
     if grad is None:
@@ -169,3 +143,26 @@ def _add_to(recorder: Recorder, leaf: Tensor, gradient: Pending, layout: Layout)
         return None
     recorder.store(grad, _add(recorder, lambda a, b: a + b, present, gradient))
     return ()
+
+
+class Recorder(OpRecorder):
+    """Inside, operations of this thread wait. Its end, or an error, has all of them run.
+
+    with Recorder(programs):
+        y = (x @ w).relu()     # waits
+        print(y)               # runs both
+    """
+
+    def calls(self, calls: Calls) -> Calls:
+        """Returns callbacks of the engine by which a backward waits; some of these are given values by `calls`."""
+        return Calls(
+            functools.partial(_add, self, calls.add),
+            lambda node, cotangents: calls.on_outputs(node, values_of(cotangents)),
+            lambda hooks, cotangents: calls.before(hooks, values_of(cotangents)),
+            lambda hooks, gradients, cotangents, places: calls.after(
+                hooks, values_of(gradients), values_of(cotangents), places
+            ),
+            lambda group, gradients: calls.together(group, None if gradients is None else values_of(gradients)),
+            None,
+            functools.partial(_run, self),
+        )
