@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, assert_never
 
 import jax
@@ -17,19 +16,16 @@ from jaxaot import settings as config
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import Aval, ClosedJaxpr
 from jaxaot._util import signature_of
-from jaxaot.aot.archived import read_graph, save_graph
+from jaxaot.aot.graph import ExportedGraph, is_dynamic
 from jaxaot.aot.module import lift, lifted_function
 from jaxaot.aot.signature import BackwardSignature, GraphSignature
 from jaxaot.aot.values import changed_tensors, changes_in_words, compute_values, require_values, with_arrays
 from jaxaot.api import trace
-from jaxaot.archive.kinds import register_kind
 from jaxaot.errors import ExportError, LossError, NoGradPathError, OptionError
 from jaxaot.facade.memory.generator import default_generator
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.flow import array_of, require_inputs
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.roles import Output, Primal
-from jaxaot.ir.text import to_text, unique_names
+from jaxaot.ir.text import unique_names
 from jaxaot.joint import build_joint
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.passes.decompose import Table, decompose
@@ -39,87 +35,8 @@ from jaxaot.plan.paths import follow
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.tape.modes import enable_grad, no_grad
-from jaxaot.tracer.arguments import flatten_arguments, is_array_argument
+from jaxaot.tracer.arguments import flatten_arguments
 from jaxaot.tracer.trace import roots
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class ExportedGraph:
-    """A graph on values.
-
-    Attributes:
-      jaxpr: A ClosedJaxpr.
-      input_names: What the printed graph calls its inputs.
-      output_names: What it calls its outputs.
-      example_inputs: What it was exported with, in the order of its inputs.
-      in_tree: Tree of the arguments, where it is called like the function; None where it takes its inputs flat.
-      out_tree: Tree of the result, likewise.
-      constant_outputs: Leaf of the result → its value, where it is no tensor.
-    """
-
-    jaxpr: Any
-    input_names: tuple[str, ...]
-    output_names: tuple[str, ...]
-    example_inputs: tuple[Any, ...]
-    in_tree: Any = None
-    out_tree: Any = None
-    constant_outputs: Mapping[int, Any] = dataclasses.field(default_factory=dict)
-
-    def __call__(self, *inputs: object) -> Any:
-        """Returns the outputs for some inputs, tensors or arrays: arrays, and nothing is changed.
-
-        Raises:
-          SignatureMismatchError: If these are not like the inputs that it was exported with.
-        """
-        leaves = inputs if self.in_tree is None else _dynamic(flatten_arguments(inputs, {})[0])
-        values = list(map(array_of, leaves))
-        require_inputs(self.jaxpr.in_avals, values)
-        results = jaxpr_as_fun(self.jaxpr)(*values)
-        if self.out_tree is None:
-            return tuple(results)
-        return pytree.unflatten(self.out_tree, _with_constants(results, self.constant_outputs))
-
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        signature: GraphSignature | None = None,
-        *,
-        platforms: Sequence[str] | None = None,
-    ) -> None:
-        """Writes an archive of the graph and its example inputs; `ja.load(path)` returns it, with the signature.
-
-        Args:
-          path: Where.
-          signature: What `aot_export_module` returned beside the graph.
-          platforms: What it is to run on, as of `ja.export`.
-
-        Raises:
-          ExportError: If JAX cannot export the graph, or a tree has classes of the user.
-          MissingExtraError: If flatbuffers or safetensors is not installed.
-        """
-        save_graph(self, signature, path, platforms)
-
-    def __str__(self) -> str:
-        in_roles = [Primal(i, name) for i, name in enumerate(self.input_names)]
-        out_roles = [Output(i, name) for i, name in enumerate(self.output_names)]
-        return to_text(self.jaxpr, in_roles, out_roles)
-
-
-register_kind("graph", functools.partial(read_graph, ExportedGraph))
-
-
-def _dynamic(leaves: Iterable[Any]) -> list[Any]:
-    return [x for x in leaves if _is_dynamic(x)]
-
-
-def _is_dynamic(leaf: object) -> bool:
-    return isinstance(leaf, Tensor) or is_array_argument(leaf) or type(leaf) in (float, complex)
-
-
-def _with_constants(values: Sequence[Any], constants: Mapping[int, Any]) -> list[Any]:
-    """Returns the leaves of a result: values, and constants at their places."""
-    rest = iter(values)
-    return [constants[i] if i in constants else next(rest) for i in range(len(values) + len(constants))]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -339,7 +256,7 @@ def _slots(
     users = [
         _Slot("user", name, leaf, number.get(id(leaf)))
         for name, leaf in zip(argument_names, user_leaves, strict=True)
-        if _is_dynamic(leaf)
+        if is_dynamic(leaf)
     ]
     given = {id(slot.example) for slot in users}
     reached: dict[str, list[_Slot]] = {"parameter": [], "buffer": []}

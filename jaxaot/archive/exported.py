@@ -9,11 +9,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
-import jaxlib.version
 import numpy as np
 
 from jaxaot import flow
-from jaxaot._versions import JAXAOT
 from jaxaot.archive.codec import to_json
 from jaxaot.archive.container import write_archive
 from jaxaot.archive.describe import describe_program
@@ -28,6 +26,8 @@ from jaxaot.archive.dims import (
     sizes_in,
 )
 from jaxaot.archive.graphs import chosen_platforms, derivative_of, for_platforms, graph_to_bytes, require_extra
+from jaxaot.archive.kinds import header
+from jaxaot.archive.readers import types_to_json
 from jaxaot.archive.relocate import relocate
 from jaxaot.archive.state import StatePlan, StateWriter
 from jaxaot.buckets.policy import Given, read_buckets
@@ -387,12 +387,8 @@ class ExportedFunction:
         if self.dims:
             parts["sizes.safetensors"] = arrays_to_bytes(dict(self.tables))
         manifest = {
-            "kind": "function",
+            **header("function", self.platforms),
             "name": self.name,
-            "written_by": {"jaxaot": JAXAOT, "jax": jax.__version__, "jaxlib": jaxlib.version.__version__},
-            "platforms": list(self.platforms),
-            "devices": 1,
-            "x64": bool(jax.config.jax_enable_x64),
             "parameters": list(self.parameters),
             "state": to_json(self.state),
             "programs": programs,
@@ -401,7 +397,7 @@ class ExportedFunction:
             manifest["transient"] = sorted(self.transient)
         if self.dims:
             manifest["dims"] = dims_to_json(self.dims)
-        write_archive(path, manifest, parts, 2 if self.dims else 1)
+        write_archive(path, manifest, parts)
 
     def __str__(self) -> str:
         n_bytes = sum(np.asarray(array).nbytes for array in self.arrays.values())
@@ -462,8 +458,8 @@ def plans_to_json(
         "in_tree": to_json(traced.in_tree),
         "order": traced.order,
         "out_tree": to_json(traced.out_tree),
-        "in_types": _types(traced.jaxpr.in_avals),
-        "out_types": _types(traced.jaxpr.out_avals),
+        "in_types": types_to_json(traced.jaxpr.in_avals),
+        "out_types": types_to_json(traced.jaxpr.out_avals),
     }
     if partition is not None:
         tape = tape_plan(original, partition)
@@ -475,17 +471,13 @@ def plans_to_json(
             "in_roles": to_json(partition.joint.in_roles),
             "out_roles": to_json(partition.joint.out_roles),
             "zero_gradients": list(partition.joint.zero_gradients),
-            "in_types": _types(partition.backward.in_avals),
+            "in_types": types_to_json(partition.backward.in_avals),
         }
     if room is not None:
         plans["room"] = {
-            "in_types": _types(room.shared.whole.in_avals),
+            "in_types": types_to_json(room.shared.whole.in_avals),
             "given": list(given),
             "pads": [[i, list(shape)] for i, shape in room.fit.pads],
             "crops": [[i, to_json(crop)] for i, crop in room.fit.crops],
         }
     return plans
-
-
-def _types(avals: Sequence[Any]) -> list[Any]:
-    return [[str(aval.dtype), list(aval.shape)] for aval in avals]

@@ -22,10 +22,9 @@ from jaxaot.archive.graphs import (
     executables_of,
     graph_of,
     graph_of_types,
-    program_from_bytes,
     require_extra,
 )
-from jaxaot.archive.kinds import kind_of, require_platform, tables_of, weights_of
+from jaxaot.archive.kinds import program_in, reader_of, require_platform, tables_of, weights_of
 from jaxaot.archive.mismatch import refuse_call
 from jaxaot.archive.readers import AVALS, BOOL, INT, SIZES, TEXT, TREE, each, from_json, many, one_of
 from jaxaot.archive.references import require_partition, require_references, require_state
@@ -79,15 +78,18 @@ def load(path: str | os.PathLike[str], *, weights: object = None) -> Any:
     """
     require_extra()
     with Archive(path) as archive:
-        if archive.manifest.get("kind") == "function":
-            return _function(archive, weights)
+        read = reader_of(archive)
         require_platform(archive)
-        return kind_of(archive)(archive)
+        return read(archive, weights)
 
 
-def _function(archive: Archive, weights: Any) -> LoadedFunction:
+def read_archive(archive: Archive, weights: Any) -> LoadedFunction:
+    """Returns the function of an archive.
+
+    Raises:
+      ArchiveError: If it is damaged, or the weights do not fit.
+    """
     manifest = archive.manifest
-    require_platform(archive)
     plan = from_json(_STATE, manifest.get("state"), "the state")
     transient = frozenset(from_json(many(TEXT), manifest.get("transient", []), "what no state dict holds"))
     values = dict(load_state(weights) if isinstance(weights, (str, os.PathLike)) else weights or {})
@@ -149,11 +151,7 @@ class _Reader:
 
     def _graph(self, role: str) -> Any:
         part = from_json(TEXT, self.graphs.get(role), f"the {role}")
-        return program_from_bytes(self.archive.part(part), role, str(self._written_by()))
-
-    def _written_by(self) -> Any:
-        writer = self.archive.manifest.get("written_by")
-        return writer.get("jax", "of another version") if type(writer) is dict else "of another version"
+        return program_in(self.archive, part, role)
 
     def program(self, parameters: Sequence[str], writing: object, bucket: _Bucket | None = None) -> Program:
         """Returns the program, as one that was compiled here.
