@@ -130,6 +130,11 @@ def record(*classes: type) -> Reader:
     return read
 
 
+def may_hold(union: Any, value: object) -> bool:
+    """Returns whether an archive may hold a member of a union, or an object of an abstract class."""
+    return isinstance(value, _MAY_BE[union])
+
+
 def CROP(value: object) -> Callable[[Any], Crop]:
     """Reads how a result is cut; returns what takes its type in the program to that."""
     digits, kept, shape = each(SIZES, SIZES, SIZES)(value)
