@@ -304,13 +304,12 @@ class _Mover:
 
     def _value(self, value: world.Value) -> world.Value:
         if isinstance(value, world.OutsideObject) and not is_of_arguments(value.path):
-            held = follow(self.starts, value.path)
-            if isinstance(held, (Tensor, Generator)):
+            found = follow(self.starts, value.path)
+            if isinstance(found, (Tensor, Generator)):
                 return world.OutsideObject(self._moved(value.path))
-            self.problems.append(f"it keeps or returns `{path_text(value.path)}`, a {type(held).__name__}")
-        held = (
-            value.value if isinstance(value, world.BuiltConstant) else None if may_hold(world.Value, value) else value
-        )
+            self.problems.append(f"it keeps or returns `{path_text(value.path)}`, a {type(found).__name__}")
+        held: Any = None if may_hold(world.Value, value) else value
+        held = value.value if isinstance(value, world.BuiltConstant) else held
         if not isinstance(held, _PLAIN):
             self.problems.append(f"it keeps or returns a {type(held).__name__}")
         return value
@@ -320,8 +319,8 @@ class _Mover:
         value = getattr(moved, "value", None)
         if isinstance(moved, world.CellWrite):
             return world.ItemWrite(*self._item(self._cell(self.traced.places.cells[moved.cell])), value)
-        is_own = place is not None and place != world.path_of(write) and place[0][1] == "fn"
-        if is_own and value is not None and not isinstance(value, world.BuiltObject):
+        is_simple = value is not None and not isinstance(value, world.BuiltObject)
+        if place is not None and place != world.path_of(write) and place[0][1] == "fn" and is_simple:
             return world.ItemWrite(*self._item(self._kept(place)), value)
         key = getattr(getattr(moved, "key", world.BuiltConstant("")), "value", None)
         is_of_dict = getattr(moved, "cls", dict) is dict and type(key) in (str, int)
