@@ -17,7 +17,8 @@ from jaxaot.archive.codec import fields_of, record, to_json
 from jaxaot.archive.container import Archive, write_archive
 from jaxaot.archive.graphs import chosen_platforms, graph_of, graph_to_bytes, require_extra
 from jaxaot.archive.kinds import header, program_in, weights_of
-from jaxaot.archive.readers import AVALS, from_json, optional, types_to_json
+from jaxaot.archive.plans import types_of
+from jaxaot.archive.readers import AVALS, from_json, optional
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.flow import array_of, require_inputs
 from jaxaot.ir.roles import Output, Primal
@@ -94,7 +95,7 @@ class ExportedGraph:
         manifest = {
             **header("graph", chosen),
             **{name: to_json(getattr(self, name)) for name in _HELD},
-            "in_types": types_to_json(self.jaxpr.in_avals),
+            "in_types": to_json(types_of(self.jaxpr.in_avals)),
             "signature": to_json(signature),
         }
         write_archive(path, manifest, parts)

@@ -23,6 +23,7 @@ from jaxaot._jax import ShapedArray
 from jaxaot._typing import PyTreeDef
 from jaxaot.archive import state
 from jaxaot.archive.readers import (
+    AVALS,
     BOOL,
     DTYPE,
     INT,
@@ -47,6 +48,7 @@ from jaxaot.archive.readers import (
     tree_to_json,
 )
 from jaxaot.facade.indexing.symbolic_numbers import FUNCTIONS
+from jaxaot.ir import roles
 from jaxaot.lower.padding import Crop
 from jaxaot.plan import alias, call, guards, members, saved, world
 from jaxaot.plan import cells as places
@@ -62,15 +64,17 @@ def to_json(value: Any) -> Any:
     Raises:
       ExportError: If it holds what no file can.
     """
-    if type(value) in (tuple, list, frozenset, chain.Geometry):
+    if isinstance(value, Crop):
+        return to_json((value.digits, tuple(part.stop for part in value.kept), value.aval.shape))
+    if isinstance(value, (tuple, list, frozenset)):
         return [to_json(item) for item in (sorted(value) if type(value) is frozenset else value)]
+    if isinstance(value, jax.ShapeDtypeStruct):
+        return [str(value.dtype), list(value.shape)]
     if type(value) is dict:
         return to_json(tuple(value.items()))
     if isinstance(value, Layout):
         kind, readers = next((name, readers) for name, (cls, readers) in LAYOUTS.items() if isinstance(value, cls))
         return {"is": kind, **{name: to_json(getattr(value, name)) for name in readers}}
-    if isinstance(value, Crop):
-        return to_json((value.digits, tuple(part.stop for part in value.kept), value.aval.shape))
     if isinstance(value, type) and value in TYPE_NAMES:
         return {"is": "type", "name": TYPE_NAMES[value]}
     if dataclasses.is_dataclass(value) and type(value).__module__.startswith("jaxaot."):
@@ -85,31 +89,34 @@ def fields_of(cls: type) -> dict[str, Reader]:
     """Returns the fields of a class that archives have, each with what reads it."""
     hints, known = get_type_hints(cls), _NARROWER.get(cls, {})
     readers = {
-        field.name: known[field.name] if field.name in known else _reader_of(hints[field.name], field.name)
+        field.name: known[field.name] if field.name in known else reader_of(hints[field.name], field.name)
         for field in dataclasses.fields(cls)
     }
     return {name: reader for name, reader in readers.items() if reader is not None}
 
 
 @functools.cache
-def _reader_of(hint: Any, name: str = "") -> Reader:
+def reader_of(hint: Any, name: str = "") -> Reader:
     """Returns what reads a field of some type and name."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint in _MAY_BE:
         return record(*_MAY_BE[hint])
     if type(None) in inner:
-        return optional(_reader_of(functools.reduce(operator.or_, [t for t in inner if t is not type(None)]), name))
+        return optional(reader_of(functools.reduce(operator.or_, [t for t in inner if t is not type(None)]), name))
     if hint is Any:
         return _ANY.get(name, PLAIN)
     if hint in _PLAINLY:
         return _PLAINLY[hint]
+    if hasattr(hint, "_fields"):
+        items = each(*map(reader_of, get_type_hints(hint).values()))
+        return lambda value: hint(*items(value))
     if origin is Literal:
         return one_of(*inner)
     if origin is dict:
-        pairs = many(each(*map(_reader_of, inner)))
+        pairs = many(each(*map(reader_of, inner)))
         return lambda value: dict(pairs(value))
     if origin in (tuple, list, frozenset):
-        reader = many(_reader_of(inner[0])) if origin is not tuple or ... in inner else each(*map(_reader_of, inner))
+        reader = many(reader_of(inner[0])) if origin is not tuple or ... in inner else each(*map(reader_of, inner))
         return reader if origin is tuple else lambda value: origin(reader(value))
     return record(*(inner or [hint]))
 
@@ -125,9 +132,16 @@ def record(*classes: type) -> Reader:
         fields = fields_of(cls)
         if value.keys() != {"is", *fields}:
             raise Damaged(f"a {cls.__name__} has not the fields {', '.join(map(str, value))}")
-        return cls(**{name: reader(value[name]) for name, reader in fields.items()})
+        return cls(**{name: _named(name, reader, value[name]) for name, reader in fields.items()})
 
     return read
+
+
+def _named(name: str, reader: Reader, value: object) -> Any:
+    try:
+        return reader(value)
+    except Damaged as error:
+        raise Damaged(f"{name}: {error}") from None
 
 
 def may_hold(union: Any, value: object) -> bool:
@@ -163,7 +177,7 @@ _NUMBER_TYPE = _type_of(float, complex, int, bool)
 _PLAINLY: dict[Any, Reader] = {
     int: INT, bool: BOOL, str: TEXT, Path: PATH, Layout: LAYOUT, np.dtype: DTYPE, PyTreeDef: TREE,
     str | list[str]: lambda value: value if type(value) is str else list(many(TEXT)(value)),
-    chain.Geometry: lambda value: chain.Geometry(*each(SIZES, SIZES, INT)(value)),
+    tuple[jax.ShapeDtypeStruct, ...]: AVALS, Crop: CROP,
 }  # fmt: skip
 _ANY: dict[str, Reader] = {"cls": TYPE, "dtype": DTYPE}
 """Fields that are declared as `Any`, by name; all others are constants."""
@@ -181,6 +195,8 @@ _MAY_BE: dict[Any, tuple[type, ...]] = {
     world.Value: _VALUES,
     world.Made: (world.MadeSequence, world.MadeMapping),
     world.WorldWrite: (world.ItemWrite, world.SliceWrite, world.RefillWrite),
+    roles.InRole: (roles.Primal, roles.Cotangent),
+    roles.OutRole: (roles.Output, roles.Gradient),
     saved.ResidualSource: (saved.FromPrimal, saved.FromOutput, saved.FromForward),
 }
 """Union or abstract class → the classes of it that need no source."""

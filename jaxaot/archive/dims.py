@@ -19,7 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import _trees as pytree
-from jaxaot.archive.readers import INT, TEXT, Damaged, Reader, each, exactly, many, shown
+from jaxaot.archive.codec import reader_of
+from jaxaot.archive.readers import Damaged, many, shown
 from jaxaot.buckets.policy import Buckets
 from jaxaot.errors import UsageError
 from jaxaot.facade.memory.tensor import Tensor, wrap_array
@@ -314,26 +315,9 @@ def of_row(value: Any, columns: Sequence[Any], row: int) -> Any:
     return columns[column][row]
 
 
-# -- in the manifest ---------------------------------------------------------------------------------------------------
-
-
-def dims_to_json(dims: Sequence[MovingDim]) -> list[Any]:
-    """Returns what the manifest says of the dims that change."""
-    return [
-        {"name": dim.name, "min": dim.min, "max": dim.max, "step": dim.step, "places": [list(p) for p in places]}
-        for dim, places in dims
-    ]
-
-
-def _dim(value: Any) -> MovingDim:
-    if type(value) is not dict or value.keys() != {"name", "min", "max", "step", "places"}:
-        raise Damaged(f"{shown(value)} is no dim")
-    dim = Dim(TEXT(value["name"]), min=INT(value["min"]), max=INT(value["max"]), step=INT(value["step"]))
-    places = tuple(DimPlace(*place) for place in many(each(INT, INT, TEXT))(value["places"]))
-    if min((n for p in places for n in p[:2]), default=0) < 0:
-        raise Damaged(f"{shown(value)} is no dim")
-    return MovingDim(dim, places)
-
-
-DIMS: Reader = many(_dim)
-COLUMNS: Reader = many(exactly(list))
+def DIMS(value: object) -> tuple[MovingDim, ...]:
+    """Reads what the manifest says of the dims that change."""
+    dims = many(reader_of(MovingDim))(value)
+    if min((n for _, places in dims for place in places for n in place[:2]), default=0) < 0:
+        raise Damaged(f"{shown(value)} are no dims")
+    return dims

@@ -20,14 +20,13 @@ from jaxaot.archive.dims import (
     all_sizes,
     at_sizes,
     buckets_of,
-    dims_to_json,
     read_dynamic_shapes,
     side_by_side,
     sizes_in,
 )
 from jaxaot.archive.graphs import chosen_platforms, derivative_of, for_platforms, graph_to_bytes, require_extra
 from jaxaot.archive.kinds import header
-from jaxaot.archive.readers import types_to_json
+from jaxaot.archive.plans import plans_of
 from jaxaot.archive.relocate import relocate
 from jaxaot.archive.state import StatePlan, StateWriter
 from jaxaot.buckets.policy import Given, read_buckets
@@ -40,7 +39,7 @@ from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.pipeline import TracingStages, traced_call
 from jaxaot.plan.difference import place_name
 from jaxaot.plan.paths import Path, follow
-from jaxaot.plan.saved import FromPrimal, TapePlan
+from jaxaot.plan.saved import FromPrimal
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.double_backward import gradients_function, tape_plan
@@ -232,8 +231,8 @@ class _Tracer:
                 found[key] = ExportedProgram(moved, call.traced, partition, room, why)
                 self._require_few(list(found.values()), len(wanted))
             names = [] if room is None else list(map(self._table, room.fit.given))
-            plans = plans_to_json(moved, call.traced, partition, room, names)
-            found[key].rows.append((at, plans))
+            plans = plans_of(moved, call.traced, partition, False, room, names)
+            found[key].rows.append((at, to_json(plans)))
         return list(found.values())
 
     def _table(self, value: Any) -> str:
@@ -396,7 +395,7 @@ class ExportedFunction:
         if self.transient:
             manifest["transient"] = sorted(self.transient)
         if self.dims:
-            manifest["dims"] = dims_to_json(self.dims)
+            manifest["dims"] = to_json(self.dims)
         write_archive(path, manifest, parts)
 
     def __str__(self) -> str:
@@ -423,61 +422,7 @@ def _program_to_json(program: ExportedProgram, names: Mapping[str, str], state: 
     described = describe_program(program.traced, program.partition, state, program.room)
     held = {"graphs": dict(names), "signature": described}
     if not program.rows:
-        plans = plans_to_json(
-            program.traced, program.original, program.partition, is_differentiable=program.is_differentiable
-        )
-        return {**held, "plans": plans}
+        plans = plans_of(program.traced, program.original, program.partition, program.is_differentiable)
+        return {**held, "plans": to_json(plans)}
     plans, columns = side_by_side([plans for _, plans in program.rows])
     return {**held, "plans": plans, "sizes": [list(at) for at, _ in program.rows], "columns": columns}
-
-
-def plans_to_json(
-    traced: Traced,
-    original: Traced,
-    partition: Partition | None,
-    room: Room | None = None,
-    given: Sequence[str] = (),
-    is_differentiable: bool = False,
-) -> dict[str, Any]:
-    """Returns what the manifest says of how calls are carried out.
-
-    Args:
-      traced: A call, with plans that need no source.
-      original: The same with the plans of this process.
-      partition: Its forward and backward.
-      room: How it runs in the program of a bucket.
-      given: The names of the arrays that this program takes for its sizes.
-      is_differentiable: Whether its backward has a derivative.
-    """
-    plans = {
-        "call": to_json(traced.call),
-        "alias": to_json(traced.alias),
-        "rng": to_json(traced.rng),
-        "places": to_json(traced.places),
-        "world": to_json(traced.world),
-        "in_tree": to_json(traced.in_tree),
-        "order": traced.order,
-        "out_tree": to_json(traced.out_tree),
-        "in_types": types_to_json(traced.jaxpr.in_avals),
-        "out_types": types_to_json(traced.jaxpr.out_avals),
-    }
-    if partition is not None:
-        tape = tape_plan(original, partition)
-        tape = TapePlan(tape.primals if is_differentiable else (), tape.apart, is_differentiable)
-        saved = dataclasses.replace(partition.plan, recomputed=(), recompute_seconds=None, least_seconds=None)
-        plans["backward"] = {
-            "saved": to_json(saved),
-            "tape": to_json(tape),
-            "in_roles": to_json(partition.joint.in_roles),
-            "out_roles": to_json(partition.joint.out_roles),
-            "zero_gradients": list(partition.joint.zero_gradients),
-            "in_types": types_to_json(partition.backward.in_avals),
-        }
-    if room is not None:
-        plans["room"] = {
-            "in_types": types_to_json(room.shared.whole.in_avals),
-            "given": list(given),
-            "pads": [[i, list(shape)] for i, shape in room.fit.pads],
-            "crops": [[i, to_json(crop)] for i, crop in room.fit.crops],
-        }
-    return plans

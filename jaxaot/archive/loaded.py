@@ -1,55 +1,34 @@
 """`ja.load`: a function from an archive, carried out by the runtime of compiled calls.
 
-The plans are read from the manifest, the graphs are programs of `jax.export`, and from there on a program is one as of
-`ja.compile`: guards, donation, write-back, views, and one node on the tape.
+A loaded function has a state of its own, and its programs are carried out as those of `ja.compile`.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import jax.numpy as jnp
-
-from jaxaot import settings as config
-from jaxaot.archive.codec import CROP, record
+from jaxaot.archive.codec import record
 from jaxaot.archive.container import Archive
-from jaxaot.archive.dims import COLUMNS, DIMS, MovingDim, of_row, sizes_in
-from jaxaot.archive.graphs import (
-    differentiable_once,
-    executables_of,
-    graph_of,
-    graph_of_types,
-    require_extra,
-)
-from jaxaot.archive.kinds import program_in, reader_of, require_platform, tables_of, weights_of
+from jaxaot.archive.dims import DIMS, MovingDim, sizes_in
+from jaxaot.archive.graphs import require_extra
+from jaxaot.archive.kinds import reader_of, require_platform, tables_of, weights_of
 from jaxaot.archive.mismatch import refuse_call
-from jaxaot.archive.readers import AVALS, BOOL, INT, SIZES, TEXT, TREE, each, from_json, many, one_of
-from jaxaot.archive.references import require_partition, require_references, require_state
+from jaxaot.archive.program import SizedProgram, StoredProgram
+from jaxaot.archive.readers import TEXT, exactly, from_json, many
+from jaxaot.archive.references import require_state
 from jaxaot.archive.state import State, StatePlan, make_state
 from jaxaot.archive.storages import lay_out
 from jaxaot.errors import ArchiveError, SignatureMismatchError, StateDictError
 from jaxaot.facade.dispatch.create import as_tensor
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
-from jaxaot.lower.cache_key import jax_settings
-from jaxaot.lower.families import Fit, Made
-from jaxaot.plan.alias import AliasPlan
-from jaxaot.plan.call import CallPlan
-from jaxaot.plan.cells import PlacePlan
-from jaxaot.plan.difference import CallKey
-from jaxaot.plan.rng import RngPlan
-from jaxaot.plan.saved import FromPrimal, SavePlan, TapePlan
-from jaxaot.plan.stages import JointGraph, Partition, Traced
-from jaxaot.plan.world import WorldPlan
-from jaxaot.runtime.call import MISS, generate, generate_test
+from jaxaot.runtime.call import MISS, generate_test
 from jaxaot.runtime.compile_report import Inspector
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.options import CompileOptions
-from jaxaot.runtime.program import Program, empty_inputs
-from jaxaot.runtime.room import Room, Shared, may_be_padded
+from jaxaot.runtime.program import Program
+from jaxaot.runtime.room import may_be_padded
 from jaxaot.saving import load_state
 from jaxaot.tape.modes import no_grad
 from jaxaot.tape.modes import state as modes
@@ -103,20 +82,20 @@ def read_archive(archive: Archive, weights: Any) -> LoadedFunction:
     held = make_state(plan, values)
     name = from_json(TEXT, manifest.get("name"), "the name")
     parameters = from_json(many(TEXT), manifest.get("parameters"), "the parameters")
-    records = manifest.get("programs")
-    if type(records) is not list or not records:
+    records = from_json(many(exactly(dict)), manifest.get("programs"), "the programs")
+    if not records:
         raise ArchiveError(f"{archive.name} is damaged: its manifest lists no programs. Copy it again.")
     loaded = LoadedFunction(archive, name, held, plan.gradients | transient)
-    readers = [_Reader(archive, found) for found in records]
-    archive.keep({part for reader in readers for part in reader.parts()})  # calls ask for them when it is closed
-    if "dims" not in manifest:
-        loaded.set_programs([reader.program(parameters, loaded.writing) for reader in readers])
-        return loaded
-    dims = from_json(DIMS, manifest["dims"], "the sizes")
-    tables = tables_of(archive, "sizes.safetensors")
-    loaded.set_sizes(
-        _Sizes(dims, [_Several(reader, parameters, loaded.writing, tables, len(dims)) for reader in readers])
-    )
+    arguments = [(archive, found, parameters, loaded.writing) for found in records]
+    if "dims" in manifest:
+        dims, tables = from_json(DIMS, manifest["dims"], "the sizes"), tables_of(archive, "sizes.safetensors")
+        stored = [SizedProgram(tables, len(dims), *given) for given in arguments]
+        archive.keep({part for one in stored for part in one.graphs.values()})  # calls ask when it is closed
+        loaded.set_sizes(_Sizes(dims, stored))
+    else:
+        stored = [StoredProgram(*given) for given in arguments]
+        archive.keep({part for one in stored for part in one.graphs.values()})
+        loaded.set_programs([one.program() for one in stored])
     return loaded
 
 
@@ -127,197 +106,6 @@ def _STATE(value: object) -> StatePlan:
     return plan
 
 
-class _Reader:
-    """Reads one program of an archive."""
-
-    def __init__(self, archive: Archive, found: object):
-        self.archive = archive
-        what = f"{archive.name} is damaged: a program in its manifest is incomplete. Copy it again."
-        if type(found) is not dict or any(type(found.get(name)) is not dict for name in ("graphs", "plans")):
-            raise ArchiveError(what)
-        self.graphs, self.plans, self.record = found["graphs"], found["plans"], found
-
-    def at(self, columns: Sequence[Any], row: int) -> _Reader:
-        """Returns what reads the plans of one size."""
-        plans = from_json(lambda plans: of_row(plans, columns, row), self.plans, "the sizes")
-        return _Reader(self.archive, {"graphs": self.graphs, "plans": plans})
-
-    def parts(self) -> Iterator[str]:
-        """Yields the names of the parts that hold its graphs."""
-        return (from_json(TEXT, part, "a graph") for part in self.graphs.values())
-
-    def _plan(self, name: str, reader: Callable[[Any], Any]) -> Any:
-        return from_json(reader, self.plans.get(name), f"the plan {name!r}")
-
-    def _graph(self, role: str) -> Any:
-        part = from_json(TEXT, self.graphs.get(role), f"the {role}")
-        return program_in(self.archive, part, role)
-
-    def program(self, parameters: Sequence[str], writing: object, bucket: _Bucket | None = None) -> Program:
-        """Returns the program, as one that was compiled here.
-
-        Args:
-          parameters: What the function calls its arguments.
-          writing: The lock that calls hold which write.
-          bucket: What the sizes of a bucket share, if it is one of these.
-
-        Raises:
-          ArchiveError: If what it consists of does not belong together.
-        """
-        traced = Traced(
-            None,
-            self._plan("call", record(CallPlan)),
-            self._plan("alias", record(AliasPlan)),
-            self._plan("rng", record(RngPlan)),
-            self._plan("in_tree", TREE),
-            self._plan("out_tree", TREE),
-            self._plan("places", record(PlacePlan)),
-            world=self._plan("world", record(WorldPlan)),
-            order=from_json(one_of("all", "arguments", "none"), self.plans.get("order", "none"), "the order"),
-        )
-        in_types, out_types = self._plan("in_types", AVALS), self._plan("out_types", AVALS)
-        backward = self.plans.get("backward")
-        try:
-            return self._built(traced, in_types, out_types, backward, tuple(parameters), writing, bucket)
-        except ArchiveError:
-            raise
-        except Exception as error:
-            raise ArchiveError(
-                f"{self.archive.name} is damaged: its plans and programs do not belong together "
-                f"({type(error).__name__}: {error}). Write it again by `exported.save(path)`."
-            ) from error
-
-    def _built(
-        self, traced: Traced, in_types: Any, out_types: Any, backward: Any, parameters: tuple[str, ...], writing: Any,
-        bucket: _Bucket | None,
-    ) -> Program:  # fmt: skip
-        require_references(traced, in_types, out_types)
-        if traced.needs_backward is (backward is None):
-            raise ArchiveError(f"{self.archive.name} is damaged: its plans do not agree on whether gradients flow.")
-        key = CallKey(
-            traced.call, traced.places, traced.rng, traced.in_tree, config.get(), jax_settings(), parameters,
-            looks_at_settings=False,
-        )  # fmt: skip
-        if bucket is not None:
-            traced = dataclasses.replace(traced, jaxpr=graph_of_types(in_types, out_types))
-            room, tape = self._room(traced, backward, bucket)
-            made = Program(traced, room.partition, bucket.make, config.get().donate, key, room=room, tape=tape)
-            return generate(made, writing)
-        empty, made = empty_inputs(traced), self._graph("forward")
-        graph = graph_of(made, in_types, empty, len(out_types))
-        if [(a.shape, a.dtype) for a in graph.out_avals] != [(a.shape, a.dtype) for a in out_types]:
-            raise ArchiveError(f"{self.archive.name} is damaged: its forward returns other arrays than its plans say.")
-        traced = dataclasses.replace(traced, jaxpr=graph)
-        partition = tape = None
-        make = executables_of(made, *([] if backward is None else [self._graph("backward")]))
-        if backward is not None:
-            graphs = lambda in_types, absent: graph_of(self._graph("backward"), in_types, absent)
-            partition, tape = self._partition(backward, graph_of(made, in_types, empty), empty, graphs)
-            require_partition(traced, partition, tape, in_types, out_types)
-        gradients = (
-            None if tape is None or not tape.is_differentiable else self._gradients(traced, partition, tape, empty)
-        )
-        donate = config.get().donate
-        made = Program(traced, partition, make, donate, key, tape=tape, gradients=gradients)
-        return generate(made, writing)
-
-    def _gradients(self, traced: Traced, partition: Any, tape: TapePlan, empty: Sequence[int]) -> Callable[..., Any]:
-        """Returns what takes primals and cotangents to gradients and can be differentiated once."""
-        made = self._graph("gradients")
-        in_avals, out_avals = traced.jaxpr.in_avals, traced.jaxpr.out_avals
-        wanted = [in_avals[i] for i in tape.primals if i not in empty]
-        wanted += [out_avals[k] for k in partition.joint.differentiable_outputs]
-        if [(a.shape, a.dtype) for a in wanted] != [(a.shape, a.dtype) for a in made.in_avals]:
-            raise ArchiveError(f"{self.archive.name} is damaged: its gradients are those of other arrays.")
-        return differentiable_once(made, self._graph("second"))
-
-    def _room(self, traced: Traced, backward: Any, bucket: _Bucket) -> tuple[Room, TapePlan | None]:
-        """Returns how a size runs in the program of its bucket."""
-        held = self.plans["room"]
-        read = lambda name, reader: from_json(reader, held.get(name), f"the bucket's {name!r}")
-        types = read("in_types", AVALS)
-        given = tuple(jnp.asarray(bucket.tables[name]) for name in read("given", many(TEXT)))
-        pads, cuts = read("pads", many(each(INT, SIZES))), read("crops", many(each(INT, CROP)))
-        here = [dict(pads).get(i, aval.shape) for i, aval in enumerate(traced.jaxpr.in_avals)]
-        found = [(shape, aval.dtype) for shape, aval in zip(here, traced.jaxpr.in_avals, strict=True)]
-        found += [(value.shape, value.dtype) for value in given]
-        if found != [(t.shape, t.dtype) for t in types]:
-            raise ArchiveError(f"{self.archive.name} is damaged: a size does not fit the program of its bucket.")
-        if bucket.made is None:
-            roles = ("forward",) if backward is None else ("forward", "backward")
-            bucket.make = executables_of(*map(self._graph, roles))
-            whole = graph_of(self._graph("forward"), types, ())
-            parts = None
-            if backward is not None:
-                read_graph = lambda in_types, absent: graph_of(self._graph("backward"), in_types, absent)
-                parts, _ = self._partition(backward, whole, (), read_graph)
-            bucket.made = Made(_WRITTEN_ELSEWHERE, whole, Shared(whole, parts, bucket.make, None, None), ())
-        shared, partition, tape = bucket.made.run, None, None
-        if backward is not None:
-            partition, tape = self._partition(backward, shared.whole, (), lambda *_: shared.partition.backward)
-            n_outputs = len(traced.jaxpr.out_avals)
-            require_partition(traced, partition, tape, types, shared.whole.out_avals[:n_outputs])
-        results = shared.whole.out_avals[: len(traced.jaxpr.out_avals)]
-        results += [] if shared.partition is None else shared.partition.backward.out_avals
-        if not all(0 <= i < len(results) for i, _ in cuts):
-            raise ArchiveError(f"{self.archive.name} is damaged: a size cuts a result that its bucket does not have.")
-        crops = tuple((i, cut(results[i])) for i, cut in cuts)
-        return Room(Fit(bucket.made, given, pads, crops, None, 1.0), partition), tape
-
-    def _partition(
-        self, held: Mapping[str, Any], forward: Any, empty: Sequence[int], backward: Callable[..., Any]
-    ) -> tuple[Partition, TapePlan]:
-        if type(held) is not dict:
-            raise ArchiveError(f"{self.archive.name} is damaged: its manifest says nothing of the backward.")
-        read = lambda name, reader: from_json(reader, held.get(name), f"the backward's {name!r}")
-        saved = read("saved", record(SavePlan))
-        joint = JointGraph(
-            None,
-            read("in_roles", many(record(Primal, Cotangent))),
-            read("out_roles", many(record(Output, Gradient))),
-            read("zero_gradients", many(BOOL)),
-        )
-        absent = [i for i, s in enumerate(saved.residuals) if isinstance(s, FromPrimal) and s.index in empty]
-        graph = backward(read("in_types", AVALS), absent)
-        return Partition(joint, forward, graph, saved), read("tape", record(TapePlan))
-
-
-class _Several:
-    """A program that is for several sizes: of each it is made when a call has it."""
-
-    def __init__(
-        self, reader: _Reader, parameters: Sequence[str], writing: object, tables: Mapping[str, Any], n_dims: int
-    ):
-        self._reader, self._parameters, self._writing = reader, parameters, writing
-        self.sizes = from_json(many(SIZES), reader.record.get("sizes"), "the sizes of a program")
-        self._columns = from_json(COLUMNS, reader.record.get("columns"), "the table of sizes")
-        if any(len(at) != n_dims for at in self.sizes) or any(len(c) != len(self.sizes) for c in self._columns):
-            raise ArchiveError(f"{reader.archive.name} is damaged: its table of sizes has not a row for each size.")
-        self._bucket = _Bucket(tables) if type(reader.plans.get("room")) is dict else None
-        self.grad_enabled = self.program(self.sizes[0]).traced.call.grad_enabled
-
-    def program(self, sizes: tuple[int, ...]) -> Program:
-        """Returns the program of one of its sizes.
-
-        Raises:
-          ArchiveError: If what it consists of does not belong together.
-        """
-        reader = self._reader.at(self._columns, self.sizes.index(sizes))
-        return reader.program(self._parameters, self._writing, self._bucket)
-
-
-_WRITTEN_ELSEWHERE: Any = None  # how a bucket's program was made is not part of an archive
-
-
-class _Bucket:
-    """What the sizes of a bucket share: the arrays that they take, and the program once there is one."""
-
-    def __init__(self, tables: Mapping[str, Any]):
-        self.tables = tables
-        self.made: Any = None
-        self.make: Any = None
-
-
 class _Sizes:
     """The sizes of a loaded function.
 
@@ -325,10 +113,10 @@ class _Sizes:
       example: The program of the size that it was exported with.
     """
 
-    def __init__(self, dims: Sequence[MovingDim], several: Sequence[_Several]):
+    def __init__(self, dims: Sequence[MovingDim], several: Sequence[SizedProgram]):
         self._dims = tuple(dims)
-        self._several = {(one.grad_enabled, at): one for one in several for at in one.sizes}
-        self.example = {one.grad_enabled: one.program(one.sizes[0]) for one in reversed(several)}
+        self._several = {(one.example.traced.call.grad_enabled, at): one for one in several for at in one.sizes}
+        self.example = {one.example.traced.call.grad_enabled: one.example for one in reversed(several)}
 
     def program(self, name: str, state: State, args: Any, kwargs: Any) -> Program:
         """Returns the program for a call that none was made for so far.
@@ -351,7 +139,7 @@ class _Sizes:
         several = self._several.get((modes.grad_enabled, found))
         if several is None:
             refuse_call(name, example, state, args, kwargs)
-        program = several.program(found)
+        program = several.at_size(found)
         lay_out(program.traced.call, [((("root", "args"),), args), ((("root", "kwargs"),), kwargs)])
         if generate_test(program.traced, None, None)(state, args, kwargs) is MISS:
             refuse_call(name, program, state, args, kwargs)
@@ -487,7 +275,7 @@ class LoadedFunction:
         Raises:
           ArchiveError: If the archive holds none.
         """
-        return _Reader(self._archive, self.manifest["programs"][0])._graph(role)
+        return StoredProgram(self._archive, self.manifest["programs"][0], (), None).graph(role)
 
     def __repr__(self) -> str:
         return f"LoadedFunction({self.name}, {len(self._state)} values of state)"

@@ -7,7 +7,7 @@ the types that they say, whatever the file holds.
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -131,11 +131,6 @@ def _dtype(value: Any) -> Any:
 def AVALS(value: object) -> tuple[Any, ...]:
     """Reads the types of a graph's inputs or outputs, each a dtype and a shape."""
     return tuple(jax.ShapeDtypeStruct(shape, dtype) for dtype, shape in many(each(_dtype, many(INT)))(value))
-
-
-def types_to_json(avals: Iterable[Any]) -> list[Any]:
-    """Returns what JSON holds of the types of a graph's inputs or outputs."""
-    return [[str(aval.dtype), list(aval.shape)] for aval in avals]
 
 
 SIZES = many(INT)
