@@ -107,11 +107,7 @@ class ExportedGraph:
 
 
 def read_archive(archive: Archive, weights: object = None) -> Any:
-    """Returns the graph of an archive, with its signature if it has one.
-
-    Raises:
-      ArchiveError: If it is damaged.
-    """
+    """Returns the graph of an archive, with its signature if it has one."""
     read = lambda name, reader: from_json(reader, archive.manifest.get(name), f"{name!r}")
     weights = weights_of(archive)
     graph = ExportedGraph(

@@ -59,11 +59,7 @@ from jaxaot.views.layout import Layout
 
 
 def to_json(value: Any) -> Any:
-    """Returns what JSON holds of a plan, or of a value in one.
-
-    Raises:
-      ExportError: If it holds what no file can.
-    """
+    """Returns what JSON holds of a plan, or of a value in one."""
     if isinstance(value, Crop):
         return to_json((value.digits, tuple(part.stop for part in value.kept), value.aval.shape))
     if isinstance(value, (tuple, list, frozenset)):

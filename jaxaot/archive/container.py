@@ -30,13 +30,7 @@ _WHEN = (1980, 1, 1, 0, 0, 0)  # of all parts, so that equal archives are equal 
 
 
 def write_archive(path: str | os.PathLike[str], manifest: Mapping[str, Any], parts: Mapping[str, bytes]) -> None:
-    """Writes an archive: as a whole, or not at all.
-
-    Args:
-      path: Where.
-      manifest: What JSON can hold.
-      parts: Name → content.
-    """
+    """Writes an archive: as a whole, or not at all."""
     sums = {name: {"bytes": len(content), "sha256": _sum(content)} for name, content in parts.items()}
     text = json.dumps({**manifest, "parts": sums}, separators=(",", ":"), allow_nan=False).encode()
     head = json.dumps({"format": FORMAT, "sha256": _sum(text)}).encode()
@@ -99,11 +93,7 @@ class Archive:
             raise self._damaged("its manifest lists no parts")
 
     def part(self, name: str) -> bytes:
-        """Returns the content of a part, whose checksum is right.
-
-        Raises:
-          ArchiveError: If there is no such part, or it is damaged.
-        """
+        """Returns the content of a part, whose checksum is right."""
         if name in self._kept:
             return self._kept[name]
         known = self.manifest["parts"].get(name)

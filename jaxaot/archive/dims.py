@@ -210,12 +210,7 @@ def all_sizes(dims: Sequence[MovingDim], example: tuple[int, ...]) -> list[tuple
 
 
 def sizes_in(dims: Sequence[MovingDim], leaves: Sequence[Any]) -> tuple[int, ...] | str:
-    """Returns the size of each dim in a call, or what is wrong with them.
-
-    Args:
-      dims: The dims.
-      leaves: The leaves of the arguments, of which those with dims are tensors or arrays.
-    """
+    """Returns the size of each dim in a call, or what is wrong with them."""
     found = []
     for dim, places in dims:
         sizes: dict[int, DimPlace] = {}
@@ -271,9 +266,6 @@ _IN_TABLE = "of the size"
 def side_by_side(rows: Sequence[Any]) -> tuple[Any, list[list[Any]]]:
     """Returns what JSON holds of several values as one: what is common to them, and a table of what differs.
 
-    Args:
-      rows: The values.
-
     Returns:
       The common part, and by column the value of each row.
     """
@@ -298,11 +290,7 @@ def side_by_side(rows: Sequence[Any]) -> tuple[Any, list[list[Any]]]:
 
 
 def of_row(value: Any, columns: Sequence[Any], row: int) -> Any:
-    """Returns the value of one row, from what `side_by_side` returned.
-
-    Raises:
-      Damaged: If there is no such column.
-    """
+    """Returns the value of one row, from what `side_by_side` returned."""
     if type(value) is list:
         return [of_row(item, columns, row) for item in value]
     if type(value) is not dict:

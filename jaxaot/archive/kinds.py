@@ -32,11 +32,7 @@ def header(kind: str, platforms: Sequence[str]) -> dict[str, Any]:
 
 
 def reader_of(archive: Archive) -> Callable[..., Any]:
-    """Returns what reads an archive.
-
-    Raises:
-      ArchiveError: If nothing does.
-    """
+    """Returns what reads an archive."""
     kind = archive.manifest.get("kind")
     if type(kind) is not str or kind not in _READ_BY:
         raise ArchiveError(
@@ -46,22 +42,14 @@ def reader_of(archive: Archive) -> Callable[..., Any]:
 
 
 def program_in(archive: Archive, part: str, role: str) -> Any:
-    """Returns the program that a part of an archive holds, a `jax.export.Exported`.
-
-    Raises:
-      ArchiveError: If it holds none that this JAX reads.
-    """
+    """Returns the program that a part of an archive holds, a `jax.export.Exported`."""
     writer = archive.manifest.get("written_by")
     version = writer.get("jax", "of another version") if type(writer) is dict else "of another version"
     return program_from_bytes(archive.part(part), role, str(version))
 
 
 def require_platform(archive: Archive) -> None:
-    """Raises unless the programs of an archive are for the platform of this process, and for its integers.
-
-    Raises:
-      ArchiveError: If they are not.
-    """
+    """Raises unless the programs of an archive are for the platform of this process, and for its integers."""
     manifest = archive.manifest
     platforms = from_json(many(TEXT), manifest.get("platforms"), "the platforms")
     present = jax.default_backend()
@@ -79,20 +67,12 @@ def require_platform(archive: Archive) -> None:
 
 
 def weights_of(archive: Archive) -> dict[str, Any]:
-    """Returns the values of the state of an archive by name.
-
-    Raises:
-      ArchiveError: If they are damaged.
-    """
+    """Returns the values of the state of an archive by name."""
     return tables_of(archive, "weights.safetensors")
 
 
 def tables_of(archive: Archive, part: str) -> dict[str, Any]:
-    """Returns the arrays of a part of an archive by name.
-
-    Raises:
-      ArchiveError: If they are damaged.
-    """
+    """Returns the arrays of a part of an archive by name."""
     content = archive.part(part)
     try:
         return arrays_from_bytes(content)

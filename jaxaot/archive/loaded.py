@@ -63,11 +63,7 @@ def load(path: str | os.PathLike[str], *, weights: object = None) -> Any:
 
 
 def read_archive(archive: Archive, weights: Any) -> LoadedFunction:
-    """Returns the function of an archive.
-
-    Raises:
-      ArchiveError: If it is damaged, or the weights do not fit.
-    """
+    """Returns the function of an archive."""
     manifest = archive.manifest
     plan = from_json(_STATE, manifest.get("state"), "the state")
     transient = frozenset(from_json(many(TEXT), manifest.get("transient", []), "what no state dict holds"))
@@ -119,11 +115,7 @@ class _Sizes:
         self.example = {one.example.traced.call.grad_enabled: one.example for one in reversed(several)}
 
     def program(self, name: str, state: State, args: Any, kwargs: Any) -> Program:
-        """Returns the program for a call that none was made for so far.
-
-        Raises:
-          SignatureMismatchError: If there is none.
-        """
+        """Returns the program for a call that none was made for so far."""
         example = self.example.get(modes.grad_enabled) or next(iter(self.example.values()))
         leaves, tree = flatten_arguments(*example.traced.in_order(args, kwargs))
         if tree != example.traced.in_tree:

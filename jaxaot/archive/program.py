@@ -42,24 +42,13 @@ class StoredProgram:
     """
 
     def __init__(self, archive: Archive, found: Mapping[str, Any], parameters: tuple[str, ...], writing: object):
-        """Takes what the manifest says of it.
-
-        Args:
-          archive: The archive.
-          found: What its manifest says of the program.
-          parameters: What the function calls its arguments.
-          writing: The lock that calls hold which write.
-        """
+        """Takes what the manifest says of it."""
         self._archive, self._found, self._parameters, self._writing = archive, found, parameters, writing
         read = lambda graphs: {role: TEXT(part) for role, part in exactly(dict)(graphs).items()}
         self.graphs: dict[str, str] = from_json(read, found.get("graphs"), "the graphs of a program")
 
     def graph(self, role: str) -> Any:
-        """Returns one of its graphs, a `jax.export.Exported`.
-
-        Raises:
-          ArchiveError: If there is none.
-        """
+        """Returns one of its graphs, a `jax.export.Exported`."""
         return program_in(self._archive, from_json(TEXT, self.graphs.get(role), f"the {role}"), role)
 
     def program(self, bucket: Bucket | None = None, at: Callable[[Any], Any] = lambda plans: plans) -> Program:
@@ -68,9 +57,6 @@ class StoredProgram:
         Args:
           bucket: What the sizes of a bucket share, if it is one of these.
           at: Takes what the manifest says of its plans to that of one size.
-
-        Raises:
-          ArchiveError: If what it consists of does not belong together.
         """
         read = lambda plans: record(ProgramPlans)(at(plans))
         plans: ProgramPlans = from_json(read, self._found.get("plans"), "the plans of a program")
@@ -197,10 +183,6 @@ class SizedProgram(StoredProgram):
         self.example = self.at_size(self.sizes[0])
 
     def at_size(self, sizes: tuple[int, ...]) -> Program:
-        """Returns the program of one of its sizes.
-
-        Raises:
-          ArchiveError: If what it consists of does not belong together.
-        """
+        """Returns the program of one of its sizes."""
         row = self.sizes.index(sizes)
         return self.program(self._bucket, lambda plans: of_row(plans, self._columns, row))

@@ -34,16 +34,7 @@ class Damaged(Exception):
 
 
 def from_json(reader: Reader, value: object, what: str) -> Any:
-    """Returns what JSON holds, by its reader.
-
-    Args:
-      reader: Of the whole.
-      value: What JSON holds.
-      what: What it is, in words.
-
-    Raises:
-      ArchiveError: If it is something else.
-    """
+    """Returns what JSON holds, by its reader."""
     try:
         return reader(value)
     except (Damaged, RecursionError, TypeError, ValueError, KeyError, OverflowError) as error:
@@ -273,11 +264,7 @@ def _context_to_json(cls: type, context: object) -> Any:
 
 
 def plain_to_json(value: Any) -> Any:
-    """Returns what JSON holds of a constant.
-
-    Raises:
-      ExportError: If it is none.
-    """
+    """Returns what JSON holds of a constant."""
     if value is None or type(value) in (bool, int, str):
         return value
     if type(value) is float:

@@ -73,16 +73,7 @@ REFERENCES: dict[type, dict[str, str | tuple[str, ...]]] = {
 
 
 def require_references(traced: Traced, in_types: Sequence[Any], out_types: Sequence[Any]) -> None:
-    """Raises unless what the plans of a call refer to is there, and of the types of its graph.
-
-    Args:
-      traced: The plans.
-      in_types: Of the inputs of the graph.
-      out_types: Of the outputs of the graph that are no residuals.
-
-    Raises:
-      Damaged: If it is not.
-    """
+    """Raises unless what the plans of a call refer to is there, and of the types of its graph."""
     plan, made = traced.call, traced.alias
     n_tensors, n_storages = len(plan.tensors), len(plan.storages)
     limits = {
@@ -107,18 +98,7 @@ def require_references(traced: Traced, in_types: Sequence[Any], out_types: Seque
 def require_partition(
     traced: Traced, partition: Partition, tape: saved.TapePlan, in_types: Sequence[Any], out_types: Sequence[Any]
 ) -> None:
-    """Raises unless the plans of a backward refer to what is there, and fit its graph.
-
-    Args:
-      traced: The plans of the call.
-      partition: Its forward and backward.
-      tape: What the node of a call needs to know.
-      in_types: Of the inputs of the forward.
-      out_types: Of its outputs that are no residuals.
-
-    Raises:
-      Damaged: If they do not.
-    """
+    """Raises unless the plans of a backward refer to what is there, and fit its graph."""
     joint, residuals = partition.joint, partition.plan.residuals
     extra = list(partition.forward.out_avals)[len(out_types) :]
     limits = {"input": len(in_types), "output": len(out_types), "residual": len(extra)}
@@ -139,14 +119,7 @@ def require_partition(
 
 
 def require_state(plan: StatePlan) -> None:
-    """Raises unless what the parts of a state refer to is there.
-
-    Args:
-      plan: The state without its values.
-
-    Raises:
-      Damaged: If it is not.
-    """
+    """Raises unless what the parts of a state refer to is there."""
     n_tensors = len(plan.tensors)
     limits = {"storage": len(plan.storages), "history": len(plan.histories), "tensor": n_tensors}
     _require_in_range(plan, limits)

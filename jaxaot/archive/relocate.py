@@ -51,12 +51,6 @@ def is_of_arguments(path: Path) -> bool:
 def relocate(traced: Traced, starts: Sequence[tuple[Path, Any]], leaves: Sequence[Any], state: StateWriter) -> Traced:
     """Returns a traced function whose plans an archive can hold.
 
-    Args:
-      traced: The traced function.
-      starts: Where its paths start.
-      leaves: The leaves of its arguments.
-      state: Gets what it reached.
-
     Raises:
       ExportError: If it does something that needs its source, with all reasons.
     """

@@ -148,11 +148,7 @@ class State(dict[str, Any]):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
-        """Refuses to be traced.
-
-        Raises:
-          ExportError: Always.
-        """
+        """Refuses to be traced."""
         raise ExportError(
             "A function from an archive was called inside of one that is traced. It is compiled already, and no graph "
             "can hold it: call it outside of `ja.compile`."
@@ -290,10 +286,6 @@ class StateWriter:
 
 def make_state(plan: StatePlan, weights: Mapping[str, Any]) -> State:
     """Returns a state with values.
-
-    Args:
-      plan: The state without its values.
-      weights: Name → values.
 
     Raises:
       ArchiveError: If values are missing, or of another shape or dtype.

@@ -248,12 +248,7 @@ def shown_owner(fn: object) -> str:
 
 
 def frozen_inputs(traced: Traced, argnums: Sequence[int]) -> dict[int, str]:
-    """Returns the graph inputs that hold parameters, each with its name.
-
-    Args:
-      traced: The traced function.
-      argnums: Positions of arguments that hold parameters.
-    """
+    """Returns the graph inputs that hold parameters, each with its name."""
     call, found = traced.call, {}
     n_arguments = traced.in_tree.children()[0].num_nodes and len(traced.in_tree.children()[0].children())
     wanted = {i % n_arguments for i in argnums if -n_arguments <= i < n_arguments}

@@ -147,17 +147,12 @@ def _parts(product: Any, sizes: Any) -> list[Any]:
 def orient_products(closed: ClosedJaxpr, frozen: Collection[int], wanted: frozenset[Any] = frozenset()) -> Packing:
     """Returns the graph with weights in the order and the precision that XLA:CPU computes fastest with.
 
-        b = transpose a                                     c = dot_general[((1,),(1,))] x a
-        c = dot_general[((1,),(0,))] x b             →
+    b = transpose a                                     c = dot_general[((1,),(1,))] x a
+    c = dot_general[((1,),(0,))] x b             →
 
-        w: bf16[m,n]                                        v: f32[m,n] = convert w
-        c: bf16[k,n] = dot_general x w                      y: f32[k,n] = dot_general (convert x) v
-                                                            c: bf16[k,n] = convert y
-
-    Args:
-      closed: The graph.
-      frozen: Which of its inputs hold parameters.
-      wanted: Weights that are packed whatever their bytes.
+    w: bf16[m,n]                                        v: f32[m,n] = convert w
+    c: bf16[k,n] = dot_general x w                      y: f32[k,n] = dot_general (convert x) v
+                                                        c: bf16[k,n] = convert y
     """
     closed = fixed_first(closed, frozen)
     if jax.default_backend() != "cpu":

@@ -248,11 +248,7 @@ class RematCall:
 
 
 def _packed(parts: Partition, hooks: HookPair) -> Partition:
-    """Returns a partition whose residuals are packed inside the graphs.
-
-    Raises:
-      UntraceableHooksError: If that cannot be.
-    """
+    """Returns a partition whose residuals are packed inside the graphs."""
     parts = pack_residuals(parts, hooks, functools.cache(trace_hooks))
     if parts.plan.packed_between:
         types = {short_aval(parts.backward.in_avals[i]) for i in parts.plan.packed_between}

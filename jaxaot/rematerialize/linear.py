@@ -210,14 +210,7 @@ class LinearMap:
 
 
 def transposable(n_residuals: int, there: Direction, operands: Sequence[Atom], results: Sequence[Any]) -> LinearMap:
-    """Returns a linear map whose backward direction is the transpose, by JAX, of its forward direction.
-
-    Args:
-      n_residuals: How many residuals it takes.
-      there: The direction from operands to results.
-      operands: The types of the operands.
-      results: The types of the results.
-    """
+    """Returns a linear map whose backward direction is the transpose, by JAX, of its forward direction."""
 
     def make() -> Any:
         return recompute_late(transpose_graph(there.graph, n_residuals, operands), n_residuals)

@@ -509,11 +509,7 @@ def _lifted_call(fn: Callable[..., Any], args: tuple[Any, ...], options: Options
 
 
 def refuse_tensors(leaves: Sequence[Any], fn: Callable[..., Any]) -> None:
-    """Raises if an argument is a tensor.
-
-    Raises:
-      ArgumentError: If one is.
-    """
+    """Raises if an argument is a tensor."""
     if any(isinstance(leaf, Tensor) for leaf in leaves):
         name = getattr(fn, "__name__", "fn")
         raise ArgumentError(
