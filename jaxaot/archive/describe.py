@@ -95,7 +95,7 @@ def _residual(source: ResidualSource, empty: set[int]) -> dict[str, Any]:
 def graph_inputs(traced: Traced, state: StatePlan) -> list[dict[str, Any]]:
     """Returns what each input of the graph is: an argument, a part of the state, a number, a seed or an offset."""
     call = traced.call
-    weights = {tensor.name: state.storages[tensor.storage].array for tensor in state.tensors}
+    weights = {tensor.name: state.storages[tensor.spec.storage].array for tensor in state.tensors}
     of_storages = [_place(call.tensors[s.tensor].path, weights) for s in call.storages if s.graph_input is not None]
     slots = [_place(call.tensors[ghost.tensor].path, weights) for ghost in call.ghosts]
     slots += [{"is": "argument", "leaf": value.leaf} for value in call.values]

@@ -12,7 +12,7 @@ from typing import Any
 
 from jaxaot._typing import Aval
 from jaxaot.archive.readers import Damaged, shown
-from jaxaot.archive.state import StatePlan, StateTensor
+from jaxaot.archive.state import StatePlan
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
 from jaxaot.plan import alias, call, guards, saved, world
 from jaxaot.plan import number_program as numbers
@@ -67,7 +67,6 @@ REFERENCES: dict[type, dict[str, str | tuple[str, ...]]] = {
     Cotangent: {"output": "output"},
     Output: {"index": "output"},
     Gradient: {"primal": "input"},
-    StateTensor: {"storage": "storage", "history": "history", "base": "tensor"},
 }  # fmt: skip
 """Plan → its fields that are numbers of something else, or tuples of them, and of what; for pairs, of what each is."""
 
@@ -120,8 +119,11 @@ def require_partition(
 
 def require_state(plan: StatePlan) -> None:
     """Raises unless what the parts of a state refer to is there."""
-    n_tensors = len(plan.tensors)
-    limits = {"storage": len(plan.storages), "history": len(plan.histories), "tensor": n_tensors}
+    n_tensors, made = len(plan.tensors), "of inputs and made"
+    limits = {
+        f"storage {made}": len(plan.storages), "history": len(plan.histories), f"tensor {made}": n_tensors,
+        "counter": n_tensors,
+    }  # fmt: skip
     _require_in_range(plan, limits)
     names = {tensor.name for tensor in plan.tensors}
     for tensor in plan.tensors:
