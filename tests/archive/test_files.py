@@ -158,7 +158,7 @@ def test_each_number_of_a_plan_says_what_it_is_the_number_of(cls):
     fields = codec.fields_of(cls)
     plain = {"n", "n_leaves", "n_written", "n_draws", "offset", "seed", "bytes", "save_all_bytes", "start", "stop"}
     numbers = {field for field, reader in fields.items() if reader is readers.INT}
-    assert numbers - plain <= set(references.REFERENCES.get(cls, ()))
+    assert numbers - plain <= set(references.references_of(cls).keys())
 
 
 @pytest.mark.parametrize(
