@@ -66,7 +66,7 @@ def read_archive(archive: Archive, weights: Any) -> LoadedFunction:
     """Returns the function of an archive."""
     manifest = archive.manifest
     plan = from_json(_STATE, manifest.get("state"), "the state")
-    transient = frozenset(from_json(many(TEXT), manifest.get("transient", []), "what no state dict holds"))
+    transient = frozenset(from_json(many(TEXT), manifest.get("transient"), "what no state dict holds"))
     values = dict(load_state(weights) if isinstance(weights, (str, os.PathLike)) else weights or {})
     if archive.has_part("weights.safetensors"):
         values = {**weights_of(archive), **values}
@@ -83,8 +83,8 @@ def read_archive(archive: Archive, weights: Any) -> LoadedFunction:
         raise ArchiveError(f"{archive.name} is damaged: its manifest lists no programs. Copy it again.")
     loaded = LoadedFunction(archive, name, held, plan.gradients | transient)
     arguments = [(archive, found, parameters, loaded.writing) for found in records]
-    if "dims" in manifest:
-        dims, tables = from_json(DIMS, manifest["dims"], "the sizes"), tables_of(archive, "sizes.safetensors")
+    if dims := from_json(DIMS, manifest.get("dims"), "the sizes"):
+        tables = tables_of(archive, "sizes.safetensors")
         stored = [SizedProgram(tables, len(dims), *given) for given in arguments]
         archive.keep({part for one in stored for part in one.graphs.values()})  # calls ask when it is closed
         loaded.set_sizes(_Sizes(dims, stored))
