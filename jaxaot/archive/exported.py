@@ -11,11 +11,7 @@ import numpy as np
 
 from jaxaot.archive.codec import to_json
 from jaxaot.archive.container import write_archive
-from jaxaot.archive.dims import (
-    MovingDim,
-    buckets_of,
-    read_dynamic_shapes,
-)
+from jaxaot.archive.dims import MovingDim, buckets_of, read_dynamic_shapes
 from jaxaot.archive.exported_program import ExportedProgram, ExportStages, ProgramTracer
 from jaxaot.archive.graphs import chosen_platforms, for_platforms, graph_to_bytes, require_extra
 from jaxaot.archive.kinds import header

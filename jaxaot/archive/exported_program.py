@@ -16,13 +16,7 @@ import numpy as np
 from jaxaot import flow
 from jaxaot.archive.codec import to_json
 from jaxaot.archive.describe import describe_program
-from jaxaot.archive.dims import (
-    MovingDim,
-    all_sizes,
-    at_sizes,
-    side_by_side,
-    sizes_in,
-)
+from jaxaot.archive.dims import MovingDim, all_sizes, at_sizes, side_by_side, sizes_in
 from jaxaot.archive.graphs import derivative_of
 from jaxaot.archive.plans import plans_of
 from jaxaot.archive.relocate import relocate

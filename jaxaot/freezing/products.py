@@ -113,10 +113,7 @@ def _join(rewriter: Rewriter, group: Sequence[Eqn]) -> Any:
     whole = rewriter.call(_side_by_side, *weights, orders=tuple(orders), n_summed=n_summed)
     rows = [size for axis, size in enumerate(left.aval.shape) if axis not in left_axes]
     n_columns = sum(map(math.prod, sizes))
-    params = {
-        **first.params,
-        "dimension_numbers": ((left_axes, tuple(range(1, 1 + n_summed))), ((), ())),
-    }
+    params = {**first.params, "dimension_numbers": ((left_axes, tuple(range(1, 1 + n_summed))), ((), ()))}
     product = array_var([*rows, n_columns], first.outvars[0])
     rewriter.add(dot_general_p, params, [left, whole], product, first)
     parts = rewriter.calls(_parts, product, sizes=tuple(sizes))
