@@ -124,6 +124,7 @@ def _dynamic(leaves: Iterable[Any]) -> list[Any]:
 
 
 def is_dynamic(leaf: object) -> bool:
+    """Returns whether a leaf of the arguments is an input of the graph."""
     return isinstance(leaf, Tensor) or is_array_argument(leaf) or type(leaf) in (float, complex)
 
 
