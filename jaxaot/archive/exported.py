@@ -205,11 +205,10 @@ class ExportedFunction:
 
     def _sizes_said(self) -> Iterator[str]:
         """Yields what the programs are for, where sizes change."""
-        if self.dims:
-            yield f"for {', '.join(str(dim) for dim, _ in self.dims)}"
+        if not self.dims:
+            return
+        yield f"for {', '.join(str(dim) for dim, _ in self.dims)}"
         for program in self.programs:
-            if not program.rows:
-                return
             mode = "with gradients" if program.traced.call.grad_enabled else "without gradients"
             columns = zip(self.dims, zip(*(at for at, _ in program.rows), strict=True), strict=True)
             spans = ((dim.name, min(sizes), max(sizes)) for (dim, _), sizes in columns)

@@ -99,8 +99,11 @@ class ProgramTracer:
         if sizes is None:
             traced = require_values(trace_call(self.fn, args, kwargs, numbers=()))
             partition = _of_graphs(traced.joint().partition()) if traced.needs_backward else None
-            moved = self._moved(traced, args, kwargs)
-            return [ExportedProgram(moved, traced, partition, is_differentiable=self.is_differentiable)]
+            made = ExportedProgram(
+                self._moved(traced, args, kwargs), traced, partition, is_differentiable=self.is_differentiable
+            )
+            made.add((), made.traced, traced)
+            return [made]
         leaves, _ = flatten_arguments(args, kwargs)
         example = sizes_in(self.dims, leaves)
         assert isinstance(example, tuple), "the example was looked at before"
@@ -120,8 +123,7 @@ class ProgramTracer:
                 found[key] = ExportedProgram(moved, call.traced, partition, room, why)
                 self._require_few(list(found.values()), len(wanted))
             names = [] if room is None else list(map(self._table, room.fit.given))
-            plans = plans_of(moved, call.traced, partition, False, room, names)
-            found[key].rows.append((at, to_json(plans)))
+            found[key].add(at, moved, call.traced, room, names)
         return list(found.values())
 
     def _table(self, value: Any) -> str:
@@ -163,7 +165,7 @@ class ExportedProgram:
       room: How it runs in the program of a bucket; None if it has its own.
       why: Why it has its own, where sizes change.
       is_differentiable: Whether its backward has a derivative.
-      rows: Where sizes change, the sizes that it is for, each with the plans as JSON.
+      rows: The sizes that it is for, each with the plans as JSON.
     """
 
     traced: Traced
@@ -173,6 +175,14 @@ class ExportedProgram:
     why: str = ""
     is_differentiable: bool = False
     rows: list[tuple[tuple[int, ...], Any]] = dataclasses.field(default_factory=list, repr=False)
+
+    def add(
+        self, at: tuple[int, ...], moved: Traced, original: Traced, room: Room | None = None, given: Sequence[str] = ()
+    ) -> None:
+        """Notes the plans of one size, as of `plans_of`."""
+        partition = self.partition if room is None else room.partition
+        plans = plans_of(moved, original, partition, self.is_differentiable, room, given)
+        self.rows.append((at, to_json(plans)))
 
     def graphs(self) -> dict[str, Any]:
         """Returns the graphs by name as they are lowered: forward, backward, joint, gradients, second."""
@@ -193,9 +203,6 @@ class ExportedProgram:
     def to_json(self, state: StatePlan) -> dict[str, Any]:
         """Returns what the manifest says of it, besides where its graphs are."""
         described = describe_program(self.traced, self.partition, state, self.room)
-        if not self.rows:
-            plans = plans_of(self.traced, self.original, self.partition, self.is_differentiable)
-            return {"signature": described, "plans": to_json(plans)}
         plans, columns = side_by_side([plans for _, plans in self.rows])
         sizes = [list(at) for at, _ in self.rows]
         return {"signature": described, "plans": plans, "sizes": sizes, "columns": columns}

@@ -5,6 +5,7 @@ A loaded function has a state of its own, and its programs are carried out as th
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,7 +16,7 @@ from jaxaot.archive.dims import DIMS, MovingDim, sizes_in
 from jaxaot.archive.graphs import require_extra
 from jaxaot.archive.kinds import reader_of, require_platform, tables_of, weights_of
 from jaxaot.archive.mismatch import refuse_call
-from jaxaot.archive.program import SizedProgram, StoredProgram
+from jaxaot.archive.program import StoredProgram
 from jaxaot.archive.readers import TEXT, exactly, from_json, many
 from jaxaot.archive.references import require_state
 from jaxaot.archive.state import State, StatePlan, make_state
@@ -27,7 +28,6 @@ from jaxaot.runtime.call import MISS, generate_test
 from jaxaot.runtime.compile_report import Inspector
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.options import CompileOptions
-from jaxaot.runtime.program import Program
 from jaxaot.runtime.room import may_be_padded
 from jaxaot.saving import load_state
 from jaxaot.tape.modes import no_grad
@@ -82,16 +82,10 @@ def read_archive(archive: Archive, weights: Any) -> LoadedFunction:
     if not records:
         raise ArchiveError(f"{archive.name} is damaged: its manifest lists no programs. Copy it again.")
     loaded = LoadedFunction(archive, name, held, plan.gradients | transient)
-    arguments = [(archive, found, parameters, loaded.writing) for found in records]
-    if dims := from_json(DIMS, manifest.get("dims"), "the sizes"):
-        tables = tables_of(archive, "sizes.safetensors")
-        stored = [SizedProgram(tables, len(dims), *given) for given in arguments]
-        archive.keep({part for one in stored for part in one.graphs.values()})  # calls ask when it is closed
-        loaded.set_sizes(_Sizes(dims, stored))
-    else:
-        stored = [StoredProgram(*given) for given in arguments]
-        archive.keep({part for one in stored for part in one.graphs.values()})
-        loaded.set_programs([one.program() for one in stored])
+    dims = from_json(DIMS, manifest.get("dims"), "the sizes")
+    tables = tables_of(archive, "sizes.safetensors") if dims else {}
+    shared = parameters, loaded.writing, len(dims), tables
+    loaded.set_programs(dims, [StoredProgram(archive, found, *shared) for found in records])
     return loaded
 
 
@@ -100,42 +94,6 @@ def _STATE(value: object) -> StatePlan:
     plan = record(StatePlan)(value)
     require_state(plan)
     return plan
-
-
-class _Sizes:
-    """The sizes of a loaded function.
-
-    Attributes:
-      example: The program of the size that it was exported with.
-    """
-
-    def __init__(self, dims: Sequence[MovingDim], several: Sequence[SizedProgram]):
-        self._dims = tuple(dims)
-        self._several = {(one.example.traced.call.grad_enabled, at): one for one in several for at in one.sizes}
-        self.example = {one.example.traced.call.grad_enabled: one.example for one in reversed(several)}
-
-    def program(self, name: str, state: State, args: Any, kwargs: Any) -> Program:
-        """Returns the program for a call that none was made for so far."""
-        example = self.example.get(modes.grad_enabled) or next(iter(self.example.values()))
-        leaves, tree = flatten_arguments(*example.traced.in_order(args, kwargs))
-        if tree != example.traced.in_tree:
-            refuse_call(name, example, state, args, kwargs)
-        if not may_be_padded():
-            raise SignatureMismatchError(
-                f"`{name}` comes from an archive with sizes that change, and anomaly mode, jax_debug_nans or a "
-                "transformation of JAX is on, which would see what is padded. Switch it off around the call."
-            )
-        found = sizes_in(self._dims, leaves)
-        if isinstance(found, str):
-            refuse_call(name, example, state, args, kwargs, found)
-        several = self._several.get((modes.grad_enabled, found))
-        if several is None:
-            refuse_call(name, example, state, args, kwargs)
-        program = several.at_size(found)
-        lay_out(program.traced.call, [((("root", "args"),), args), ((("root", "kwargs"),), kwargs)])
-        if generate_test(program.traced, None, None)(state, args, kwargs) is MISS:
-            refuse_call(name, program, state, args, kwargs)
-        return program
 
 
 class _Calls(CompiledFunction[..., Any]):
@@ -168,32 +126,48 @@ class LoadedFunction:
             CompileOptions(fullgraph=True),
         )
         self._calls.runs_eagerly = False
-        self._has_gradients = False
-        self._sizes: _Sizes | None = None
 
     @property
     def writing(self) -> Any:
         """The lock that calls hold which write."""
         return self._calls._writing
 
-    def set_programs(self, programs: Sequence[Program]) -> None:
-        """Gives the function its programs."""
-        self._calls._keep(list(programs))
-        self._example = programs[0]
-        self._has_gradients = any(program.traced.call.grad_enabled for program in programs)
+    def set_programs(self, dims: Sequence[MovingDim], stored: Sequence[StoredProgram]) -> None:
+        """Gives the function the dims that change, and its programs; those of a size are made when a call has it."""
+        self._archive.keep({part for one in stored for part in one.graphs.values()})  # which is closed then
+        grad_enabled = lambda one: one.example.traced.call.grad_enabled
+        self._dims, self._first = dims, stored[0]
+        self._stored = {(grad_enabled(one), at): one for one in stored for at in one.sizes}
+        self._examples = {grad_enabled(one): one.example for one in reversed(stored)}
+        self._has_gradients = True in self._examples
+        if not dims:
+            self._calls._keep([one.example for one in stored])
 
-    def set_sizes(self, sizes: _Sizes) -> None:
-        """Gives the function the programs of its sizes, which are made when calls have them."""
-        self._sizes = sizes
-        self._example = sizes.example[True in sizes.example]
-        self._has_gradients = True in sizes.example
-
-    def _missed(self, fn: object, args: object, kwargs: object, *_: object, **__: Any) -> Any:
+    def _missed(self, fn: object, args: Any, kwargs: Any, *_: object, **__: Any) -> Any:
         """Returns the program of a size that no call had so far, or says why a call fits none."""
-        if self._sizes is not None:
-            return self._sizes.program(self.name, self._state, args, kwargs)
-        programs = [p for p in self._calls.programs if p.traced.call.grad_enabled is modes.grad_enabled]
-        refuse_call(self.name, (programs or self._calls.programs)[0], self._state, args, kwargs)
+        example = self._examples.get(modes.grad_enabled) or next(iter(self._examples.values()))
+        refuse = functools.partial(refuse_call, self.name, state=self._state, args=args, kwargs=kwargs)
+        if not self._dims:
+            refuse(example)
+        leaves, tree = flatten_arguments(*example.traced.in_order(args, kwargs))
+        if tree != example.traced.in_tree:
+            refuse(example)
+        if not may_be_padded():
+            raise SignatureMismatchError(
+                f"`{self.name}` comes from an archive with sizes that change, and anomaly mode, jax_debug_nans or a "
+                "transformation of JAX is on, which would see what is padded. Switch it off around the call."
+            )
+        found = sizes_in(self._dims, leaves)
+        if isinstance(found, str):
+            refuse(example, sizes=found)
+        stored = self._stored.get((modes.grad_enabled, found))
+        if stored is None:
+            refuse(example)
+        program = stored.program(found)
+        lay_out(program.traced.call, [((("root", "args"),), args), ((("root", "kwargs"),), kwargs)])
+        if generate_test(program.traced, None, None)(self._state, args, kwargs) is MISS:
+            refuse(program)
+        return program
 
     def __call__(self, /, *args: object, **kwargs: Any) -> Any:
         """Carries out a call as the exported function would.
@@ -254,7 +228,7 @@ class LoadedFunction:
     @property
     def signature(self) -> Any:
         """What a call takes, changes and returns."""
-        return self._example.traced.signature
+        return self._first.example.traced.signature
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -267,7 +241,7 @@ class LoadedFunction:
         Raises:
           ArchiveError: If the archive holds none.
         """
-        return StoredProgram(self._archive, self.manifest["programs"][0], (), None).graph(role)
+        return self._first.graph(role)
 
     def __repr__(self) -> str:
         return f"LoadedFunction({self.name}, {len(self._state)} values of state)"

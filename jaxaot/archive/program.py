@@ -35,33 +35,50 @@ _WRITTEN_ELSEWHERE: Any = None  # how a bucket's program was made is not part of
 
 
 class StoredProgram:
-    """A program of an archive.
+    """A program of an archive, for one size or several.
 
     Attributes:
       graphs: Role → the part of the archive that holds the graph.
+      sizes: Its sizes; where none change, one without dims.
+      example: The program of the first one.
     """
 
-    def __init__(self, archive: Archive, found: Mapping[str, Any], parameters: tuple[str, ...], writing: object):
-        """Takes what the manifest says of it."""
-        self._archive, self._found, self._parameters, self._writing = archive, found, parameters, writing
-        read = lambda graphs: {role: TEXT(part) for role, part in exactly(dict)(graphs).items()}
-        self.graphs: dict[str, str] = from_json(read, found.get("graphs"), "the graphs of a program")
+    def __init__(
+        self, archive: Archive, found: Any, parameters: tuple[str, ...], writing: object, n_dims: int, tables: Any
+    ):
+        """Takes what the manifest says of it.
+
+        Args:
+          archive: The archive.
+          found: What its manifest says of the program.
+          parameters: What the function calls its arguments.
+          writing: The lock that calls hold which write.
+          n_dims: How many dims change.
+          tables: Name → what programs take for a size.
+        """
+        self._archive, self._parameters, self._writing = archive, parameters, writing
+        read = lambda name, reader: from_json(reader, found.get(name), f"the {name} of a program")
+        self.graphs = read("graphs", lambda held: {role: TEXT(part) for role, part in exactly(dict)(held).items()})
+        self.sizes, self._columns = read("sizes", many(SIZES)), read("columns", many(exactly(list)))
+        if not self.sizes or any(len(at) != n_dims for at in self.sizes):
+            raise self._damaged("a program is for no sizes, or for those of other dims")
+        if any(len(column) != len(self.sizes) for column in self._columns):
+            raise self._damaged("its table of sizes has not a row for each size")
+        self._plans = read("plans", exactly(dict))
+        self._bucket = Bucket(tables) if type(self._plans.get("room")) is dict else None
+        self.example = self.program(self.sizes[0])
 
     def graph(self, role: str) -> Any:
         """Returns one of its graphs, a `jax.export.Exported`."""
         return program_in(self._archive, from_json(TEXT, self.graphs.get(role), f"the {role}"), role)
 
-    def program(self, bucket: Bucket | None = None, at: Callable[[Any], Any] = lambda plans: plans) -> Program:
-        """Returns the program, as one that was compiled here.
-
-        Args:
-          bucket: What the sizes of a bucket share, if it is one of these.
-          at: Takes what the manifest says of its plans to that of one size.
-        """
-        read = lambda plans: record(ProgramPlans)(at(plans))
-        plans: ProgramPlans = from_json(read, self._found.get("plans"), "the plans of a program")
+    def program(self, sizes: tuple[int, ...]) -> Program:
+        """Returns the program of one of its sizes, as one that was compiled here."""
+        row = self.sizes.index(sizes)
+        read = lambda plans: record(ProgramPlans)(of_row(plans, self._columns, row))
+        plans: ProgramPlans = from_json(read, self._plans, "the plans of a program")
         try:
-            return self._built(plans, bucket)
+            return self._built(plans, self._bucket)
         except ArchiveError:
             raise
         except Exception as error:
@@ -161,28 +178,3 @@ class Bucket:
         self.tables = tables
         self.made: Any = None
         self.make: Any = None
-
-
-class SizedProgram(StoredProgram):
-    """A program that is for several sizes.
-
-    Attributes:
-      sizes: Its sizes.
-      example: The program of the first one.
-    """
-
-    def __init__(self, tables: Mapping[str, Any], n_dims: int, *program: Any):
-        """Takes a program, what programs take for each size by name, and the number of dims that change."""
-        super().__init__(*program)
-        self.sizes = from_json(many(SIZES), self._found.get("sizes"), "the sizes of a program")
-        self._columns = from_json(many(exactly(list)), self._found.get("columns"), "the table of sizes")
-        if any(len(at) != n_dims for at in self.sizes) or any(len(c) != len(self.sizes) for c in self._columns):
-            raise self._damaged("its table of sizes has not a row for each size")
-        plans = from_json(exactly(dict), self._found.get("plans"), "the plans of a program")
-        self._bucket = Bucket(tables) if type(plans.get("room")) is dict else None
-        self.example = self.at_size(self.sizes[0])
-
-    def at_size(self, sizes: tuple[int, ...]) -> Program:
-        """Returns the program of one of its sizes."""
-        row = self.sizes.index(sizes)
-        return self.program(self._bucket, lambda plans: of_row(plans, self._columns, row))
