@@ -121,11 +121,7 @@ class _Writer:
         return [place_of(cls), context, list(frame.size), list(frame.stride), parts]
 
     def array(self, value: Any, path: tuple[str, ...]) -> np.ndarray:
-        """Returns the values of a tensor or array.
-
-        Raises:
-          SavedFileError: If no file can hold them.
-        """
+        """Returns the values of a tensor or array."""
         if isinstance(value, Tensor):
             value = value.detach().numpy()
         if is_tracer(value):
@@ -228,11 +224,7 @@ def _tensor(array: np.ndarray) -> Tensor:
 
 
 class _Reader:
-    """Puts a value together.
-
-    Args:
-      arrays: Name → array.
-    """
+    """Puts a value together."""
 
     _ARRAYS: dict[str, Callable[[np.ndarray], Any]] = {"tensor": _tensor, "jax": jnp.asarray, "numpy": np.array}
 

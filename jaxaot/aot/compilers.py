@@ -97,11 +97,7 @@ class CompiledGraph:
         self._types = [(tuple(aval.shape), aval.dtype) for aval in jaxpr.out_avals]
 
     def compile(self) -> Callable[..., Sequence[Any]]:
-        """Returns the compiled function, made at the first time.
-
-        Raises:
-          CompilerResultError: If the compiler returns no function.
-        """
+        """Returns the compiled function, made at the first time."""
         with self._lock:
             run: Any = self._run
             if run is None:
@@ -117,11 +113,7 @@ class CompiledGraph:
         return run
 
     def call(self, *args: object) -> list[Any]:
-        """Returns the outputs of the graph.
-
-        Raises:
-          CompilerResultError: If the compiled function returns something else.
-        """
+        """Returns the outputs of the graph."""
         results = (self._run or self.compile())(*args)
         if not isinstance(results, (list, tuple)):
             raise self._refusal(f"a {type(results).__name__}, not a list of arrays")

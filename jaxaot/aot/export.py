@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, assert_never
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,111 +14,30 @@ import numpy as np
 from jaxaot import _trees as pytree
 from jaxaot import settings as config
 from jaxaot._jax import jaxpr_as_fun
-from jaxaot._typing import Aval, ClosedJaxpr
+from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import signature_of
-from jaxaot.aot.archived import read_graph, save_graph
+from jaxaot.aot.graph import ExportedGraph, is_dynamic
 from jaxaot.aot.module import lift, lifted_function
 from jaxaot.aot.signature import BackwardSignature, GraphSignature
 from jaxaot.aot.values import changed_tensors, changes_in_words, compute_values, require_values, with_arrays
 from jaxaot.api import trace
-from jaxaot.archive.kinds import register_kind
 from jaxaot.errors import ExportError, LossError, NoGradPathError, OptionError
 from jaxaot.facade.memory.generator import default_generator
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.flow import array_of, require_inputs
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.roles import Output, Primal
-from jaxaot.ir.text import to_text, unique_names
+from jaxaot.ir.text import unique_names
 from jaxaot.joint import build_joint
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.passes.decompose import Table, decompose
 from jaxaot.passes.pipeline import joint_passes, run_passes
-from jaxaot.plan.alias import ConstantOutput, HistoryOfInput, HistoryOfLeaf, HistoryOfNode, TensorOutput
-from jaxaot.plan.paths import follow
+from jaxaot.plan.alias import ConstantOutput
+from jaxaot.plan.difference import leaf_name
+from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.tape.modes import enable_grad, no_grad
-from jaxaot.tracer.arguments import flatten_arguments, is_array_argument
+from jaxaot.tracer.arguments import flatten_arguments
 from jaxaot.tracer.trace import roots
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class ExportedGraph:
-    """A graph on values.
-
-    Attributes:
-      jaxpr: A ClosedJaxpr.
-      input_names: What the printed graph calls its inputs.
-      output_names: What it calls its outputs.
-      example_inputs: What it was exported with, in the order of its inputs.
-      in_tree: Tree of the arguments, where it is called like the function; None where it takes its inputs flat.
-      out_tree: Tree of the result, likewise.
-      constant_outputs: Leaf of the result → its value, where it is no tensor.
-    """
-
-    jaxpr: Any
-    input_names: tuple[str, ...]
-    output_names: tuple[str, ...]
-    example_inputs: tuple[Any, ...]
-    in_tree: Any = None
-    out_tree: Any = None
-    constant_outputs: Mapping[int, Any] = dataclasses.field(default_factory=dict)
-
-    def __call__(self, *inputs: object) -> Any:
-        """Returns the outputs for some inputs, tensors or arrays: arrays, and nothing is changed.
-
-        Raises:
-          SignatureMismatchError: If these are not like the inputs that it was exported with.
-        """
-        leaves = inputs if self.in_tree is None else _dynamic(flatten_arguments(inputs, {})[0])
-        values = list(map(array_of, leaves))
-        require_inputs(self.jaxpr.in_avals, values)
-        results = jaxpr_as_fun(self.jaxpr)(*values)
-        if self.out_tree is None:
-            return tuple(results)
-        return pytree.unflatten(self.out_tree, _with_constants(results, self.constant_outputs))
-
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        signature: GraphSignature | None = None,
-        *,
-        platforms: Sequence[str] | None = None,
-    ) -> None:
-        """Writes an archive of the graph and its example inputs; `ja.load(path)` returns it, with the signature.
-
-        Args:
-          path: Where.
-          signature: What `aot_export_module` returned beside the graph.
-          platforms: What it is to run on, as of `ja.export`.
-
-        Raises:
-          ExportError: If JAX cannot export the graph, or a tree has classes of the user.
-          MissingExtraError: If flatbuffers or safetensors is not installed.
-        """
-        save_graph(self, signature, path, platforms)
-
-    def __str__(self) -> str:
-        in_roles = [Primal(i, name) for i, name in enumerate(self.input_names)]
-        out_roles = [Output(i, name) for i, name in enumerate(self.output_names)]
-        return to_text(self.jaxpr, in_roles, out_roles)
-
-
-register_kind("graph", functools.partial(read_graph, ExportedGraph))
-
-
-def _dynamic(leaves: Iterable[Any]) -> list[Any]:
-    return [x for x in leaves if _is_dynamic(x)]
-
-
-def _is_dynamic(leaf: object) -> bool:
-    return isinstance(leaf, Tensor) or is_array_argument(leaf) or type(leaf) in (float, complex)
-
-
-def _with_constants(values: Sequence[Any], constants: Mapping[int, Any]) -> list[Any]:
-    """Returns the leaves of a result: values, and constants at their places."""
-    rest = iter(values)
-    return [constants[i] if i in constants else next(rest) for i in range(len(values) + len(constants))]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,10 +135,11 @@ def aot_export_module(
             return trace(exported, *inputs)
 
     argument_names = _argument_names(lifted.forward, *given)
-    traced, inputs, passed = _with_arguments_apart(trace_with, exported, inputs, len(argument_names))
+    found = _with_arguments_apart(trace_with, exported, inputs, len(argument_names))
+    traced = found.traced
     require_values(traced)
     names = dict(zip(map(id, (*parameters, *buffers)), (*lifted.parameters, *lifted.buffers), strict=True))
-    slots = _slots(traced, exported, inputs, names, argument_names, passed)
+    slots = _slots(found, names, argument_names)
     return _export(traced, slots, losses, isinstance(output_loss_index, int), decompositions, pytree.structure(given))
 
 
@@ -233,9 +152,41 @@ def _trace_without_gradients(fn: Callable[..., Any], inputs: tuple[Any, ...]) ->
             return trace(fn, *inputs)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Trace:
+    """A function that was traced.
+
+    Attributes:
+      fn: The function.
+      inputs: The arguments that it was traced with.
+      traced: Its graph and plans.
+      passed: By the identity of arguments that stand for others, these.
+    """
+
+    fn: Callable[..., Any]
+    inputs: tuple[Any, ...]
+    traced: Traced
+    passed: Mapping[int, Any] = dataclasses.field(default_factory=dict)
+
+    def found(self, path: Path) -> Any:
+        """Returns what a path of a plan leads to."""
+        return follow(roots(self.fn, self.inputs, {}), path)
+
+    @functools.cached_property
+    def tensors(self) -> list[Any]:
+        """The tensors that it took."""
+        starts = roots(self.fn, self.inputs, {})
+        return [follow(starts, tensor.path) for tensor in self.traced.call.tensors]
+
+    @functools.cached_property
+    def leaves(self) -> list[Any]:
+        """The leaves of its arguments."""
+        return flatten_arguments(self.inputs, {})[0]
+
+
 def _with_arguments_apart(
     trace_with: Callable[..., Traced], fn: Callable[..., Any], inputs: tuple[Any, ...], n_user_leaves: int
-) -> tuple[Traced, tuple[Any, ...], dict[int, Any]]:
+) -> _Trace:
     """Returns the trace of a function whose arguments share no memory, unless it writes to what they share.
 
     Examples may share memory, or be one tensor, where the inputs of a later call do not.
@@ -245,13 +196,10 @@ def _with_arguments_apart(
       fn: The function.
       inputs: Its arguments.
       n_user_leaves: How many of their last leaves are the user's.
-
-    Returns:
-      The trace, the arguments that it was made of, and for the identity of each that stands for another that other.
     """
-    traced = trace_with(*inputs)
-    starts = roots(fn, inputs, {})
-    storage_of = {id(follow(starts, tensor.path)): tensor.storage for tensor in traced.call.tensors}
+    made = _Trace(fn, inputs, trace_with(*inputs))
+    traced = made.traced
+    storage_of = {id(x): tensor.storage for x, tensor in zip(made.tensors, traced.call.tensors, strict=True)}
     kept = {traced.call.tensors[i].storage for i in changed_tensors(traced)}
     kept |= {write.storage for write in traced.alias.writes if write.is_resized}
     leaves, tree = flatten_arguments(inputs, {})
@@ -270,9 +218,9 @@ def _with_arguments_apart(
             passed[id(leaves[i])] = leaf
         taken.add(storage)
     if not passed:
-        return traced, inputs, passed
+        return made
     inputs, _ = pytree.unflatten(tree, leaves)
-    return trace_with(*inputs), inputs, passed
+    return _Trace(fn, inputs, trace_with(*inputs), passed)
 
 
 def _loss_positions(output_loss_index: Any) -> list[int]:
@@ -313,33 +261,21 @@ def _check_losses(result: object, losses: Sequence[int]) -> None:
             raise LossError(f"The output at index {i} was marked as the loss, but it is complex. Return a real number.")
 
 
-def _slots(
-    traced: Traced,
-    fn: Callable[..., Any],
-    inputs: tuple[Any, ...],
-    names: Mapping[int, str],
-    argument_names: Sequence[str],
-    passed: Mapping[int, Any],
-) -> list[_Slot]:
+def _slots(trace: _Trace, names: Mapping[int, str], argument_names: Sequence[str]) -> list[_Slot]:
     """Returns the inputs of the exported graph: parameters, buffers, user inputs, random inputs.
 
     Args:
-      traced: The traced function.
-      fn: The function.
-      inputs: What it was traced with.
+      trace: The traced function.
       names: By the identity of parameters and buffers, their names.
       argument_names: The names of the user's leaves, the last of the inputs.
-      passed: By the identity of inputs that stand for others, these.
     """
-    starts = roots(fn, inputs, {})
-    objects = [follow(starts, tensor.path) for tensor in traced.call.tensors]
+    traced, objects, leaves = trace.traced, trace.tensors, trace.leaves
     number = {id(tensor): i for i, tensor in enumerate(objects)}
-    leaves, _ = flatten_arguments(inputs, {})
     user_leaves = leaves[len(leaves) - len(argument_names) :]
     users = [
         _Slot("user", name, leaf, number.get(id(leaf)))
         for name, leaf in zip(argument_names, user_leaves, strict=True)
-        if _is_dynamic(leaf)
+        if is_dynamic(leaf)
     ]
     given = {id(slot.example) for slot in users}
     reached: dict[str, list[_Slot]] = {"parameter": [], "buffer": []}
@@ -360,12 +296,12 @@ def _slots(
     ]
     random = []
     for i, use in enumerate(use for use in traced.rng.generators if use.is_input):
-        generator = default_generator if use.path is None else follow(starts, use.path)
+        generator = default_generator if use.path is None else trace.found(use.path)
         seed, offset = jnp.asarray(generator._words), jnp.uint32(generator.offset)
         random += [_Slot("random", f"seed{i}", seed), _Slot("random", f"offset{i}", offset)]
     found = [*states, *users, *random]
     unique = unique_names([slot.name for slot in found])
-    examples = [passed.get(id(slot.example), slot.example) for slot in found]
+    examples = [trace.passed.get(id(slot.example), slot.example) for slot in found]
     return [
         dataclasses.replace(slot, name=name, example=example)
         for slot, name, example in zip(found, unique, examples, strict=True)
@@ -378,16 +314,9 @@ def _argument_names(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
     parameters = [] if signature is None else list(signature.parameters.values())
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     more = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "args")
-    names = []
-    for (side, first, *rest), _ in pytree.leaves_with_path((args, kwargs), is_leaf=lambda x: x is None):
-        if side.idx == 1:
-            name = first.key
-        elif first.idx < len(positional):
-            name = positional[first.idx]
-        else:
-            name = f"{more}[{first.idx - len(positional)}]"
-        names.append(name + jax.tree_util.keystr(tuple(rest)))
-    return names
+    names = [*positional, *(f"{more}[{i}]" for i in range(len(args) - len(positional)))]
+    paths = (path for path, _ in pytree.leaves_with_path((args, kwargs), is_leaf=lambda x: x is None))
+    return [leaf_name(path, names) for path in paths]
 
 
 def _spec(value: Any) -> jax.ShapeDtypeStruct:
@@ -415,11 +344,15 @@ _DIFFERENTIATED: Table = {"stop_gradient": lambda x, **_: x}
 """What means nothing any more once gradients are computed."""
 
 
-def _finished(closed: ClosedJaxpr, decompositions: Table | None) -> Any:
+def _passes(decompositions: Table | None) -> tuple[Any, ...]:
     settings = config.get()
     table = {**_DIFFERENTIATED, **(decompositions or {})}
-    passes = (functools.partial(decompose, table=table), *joint_passes(settings.passes, settings.exact_rounding), "dce")
-    return run_passes(inline(closed, also_custom=True), passes, check=settings.check_graphs)
+    return functools.partial(decompose, table=table), *joint_passes(settings.passes, settings.exact_rounding)
+
+
+def _finished(closed: ClosedJaxpr, decompositions: Table | None) -> Any:
+    graph = inline(closed, also_custom=True)
+    return run_passes(graph, (*_passes(decompositions), "dce"), check=config.get().check_graphs)
 
 
 def _export(
@@ -573,17 +506,20 @@ def aot_export_joint_simple(
             return trace(func, *inputs)
 
     names = _argument_names(func, args, {})
-    traced, args, passed = _with_arguments_apart(trace_with, func, args, len(names))
-    _require_plain_convention(traced, trace_joint, func, args)
+    held = _with_arguments_apart(trace_with, func, args, len(names))
+    traced = held.traced
+    _require_plain_convention(held, trace_joint)
     require_values(traced)
-    found = _slots(traced, func, args, {}, names, passed)
+    found = _slots(held, {}, names)
     slots = [slot for slot in found if slot.kind == "user"]
     constants = {slot.tensor: slot.example.detach().jax() for slot in found if slot.kind != "user"}
-    on_values = _value_function(traced, found)
+    on_values, flows = _value_function(traced, found), []
 
     def forward(*values: object) -> list[Any]:
         given = iter(values)
-        return on_values([constants[s.tensor] if s.kind != "user" else next(given) for s in found]).outputs
+        result = on_values([constants[s.tensor] if s.kind != "user" else next(given) for s in found])
+        flows[:] = result.flows
+        return result.outputs
 
     closed = jax.make_jaxpr(forward)(*(_spec(slot.example) for slot in slots))
     outputs = traced.alias.outputs
@@ -596,40 +532,16 @@ def aot_export_joint_simple(
         examples = tuple(slot.example for slot in slots)
         return ExportedGraph(closed, input_names, output_names, examples, traced.in_tree, traced.out_tree, kept)
     wanted = [i for i, slot in enumerate(slots) if slot.requires_grad]
-    variable = [s for s in outputs if not isinstance(s, ConstantOutput)]
-    given = [i for i, source in enumerate(variable) if _requires_grad(traced, source, closed.out_avals[i])]
+    given = [i for i, aval in enumerate(closed.out_avals) if flows[i] and is_inexact(np.dtype(aval.dtype))]
     joint = build_joint(closed, wanted, given, names=[slot.name for slot in slots])
-    settings = config.get()
-    table = {**_DIFFERENTIATED, **(decompositions or {})}
-    passes = (functools.partial(decompose, table=table), *joint_passes(settings.passes, settings.exact_rounding))
-    return run_passes(joint, passes, check=settings.check_graphs)
+    return run_passes(joint, _passes(decompositions), check=config.get().check_graphs)
 
 
-def _requires_grad(traced: Traced, source: Any, aval: Aval) -> bool:
-    """Returns whether gradients flow from an output."""
-    if not isinstance(source, TensorOutput) or not is_inexact(np.dtype(aval.dtype)):
-        return False
-    n = len(traced.call.tensors)
-    if source.tensor < n:
-        return traced.call.tensors[source.tensor].requires_grad
-    spec = traced.alias.made[source.tensor - n]
-    history = None if spec.history is None else traced.alias.histories[spec.history]
-    match history:
-        case HistoryOfInput(tensor):
-            return traced.call.tensors[tensor].requires_grad
-        case HistoryOfNode():
-            return True
-        case HistoryOfLeaf() | None:
-            return False
-        case _:
-            assert_never(history)
-
-
-def _require_plain_convention(traced: Traced, trace_joint: bool, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+def _require_plain_convention(trace: _Trace, trace_joint: bool) -> None:
     """Raises unless a graph called like the function can do all that the function does."""
-    call, starts = traced.call, roots(fn, args, {})
-    leaves = [id(leaf) for leaf in flatten_arguments(args, {})[0]]
-    n_passed = [leaves.count(id(follow(starts, tensor.path))) for tensor in call.tensors]
+    traced, call = trace.traced, trace.traced.call
+    leaves = list(map(id, trace.leaves))
+    n_passed = [leaves.count(id(tensor)) for tensor in trace.tensors]
     problems = [f"it does not support input mutations. {words}" for words in changes_in_words(traced, n_passed)]
     problems += [f"the `.grad` of `{call.tensors[g.tensor].name}` is replaced" for g in traced.alias.grads]
     if any(use.is_input for use in traced.rng.generators):

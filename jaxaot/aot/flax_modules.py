@@ -18,6 +18,7 @@ import numpy as np
 
 from jaxaot.aot.lift import AbstractLifted
 from jaxaot.errors import ModuleLiftError
+from jaxaot.facade.cells.cells import cell_kinds, kind_of
 from jaxaot.facade.dispatch.create import from_jax
 from jaxaot.facade.dispatch.dispatch import call
 from jaxaot.facade.marks.trees import pack_keys, unpack_keys
@@ -153,57 +154,42 @@ class LiftedNnx(_LiftedArrays):
 
     def __init__(self, module: Any):
         super().__init__(module)
+        cell_kinds()
+        self._kind: Any = kind_of(module)
         self.refresh()
 
     def refresh(self) -> Hashable:
-        from flax import nnx
-
-        self._graphdef, variables = nnx.split(self.module)
-        self._variables = {".".join(map(str, path)): (path, v) for path, v in nnx.to_flat_state(variables)}
-        held = [(name, v.get_raw_value(), isinstance(v, nnx.Param)) for name, (_, v) in self._variables.items()]
-        held.sort(key=lambda item: not item[2])
-        return self._graphdef, self._show(held)
+        self._structure, arrays = self._kind.take_apart((self.module,))
+        self._leaves = self._kind.leaves(self._structure)
+        held = [(name, value, trained) for (name, trained), value in zip(self._leaves, arrays, strict=True)]
+        return self._structure, self._show(sorted(held, key=lambda item: not item[2]))
 
     def _apply(self, held: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        from flax import nnx
-
-        module = nnx.merge(self._graphdef, self._state(held))
+        (module,) = self._kind.put_together(self._structure, [held[name] for name, _ in self._leaves])
         result = module(*args, **kwargs)
-        graphdef, variables = nnx.split(module)
-        after = {".".join(map(str, path)): v.get_raw_value() for path, v in nnx.to_flat_state(variables)}
-        if graphdef != self._graphdef or list(after) != list(self._variables):
-            new = ", ".join(f"`{name}`" for name in after if name not in held) or "a plain attribute"
+        structure, arrays = self._kind.take_apart((module,))
+        names = [name for name, _ in self._kind.leaves(structure)]
+        if structure != self._structure:
+            new = ", ".join(f"`{name.partition('[')[0]}`" for name in names if name not in held) or "a plain attribute"
             raise ModuleLiftError(
                 f"`{type(self.module).__name__}` changed its structure during the call: {new} is new or another. A "
                 "compiled call runs no Python, so only the values of Variables can change. Make every Variable in "
                 "`__init__`, and keep counters in Variables."
             )
-        return result, after
-
-    def _state(self, values: dict[str, Any]) -> Any:
-        from flax import nnx
-
-        flat = [(path, variable.replace(values[name])) for name, (path, variable) in self._variables.items()]
-        return nnx.from_flat_state(flat)
+        return result, dict(zip(names, arrays, strict=True))
 
     def store(self) -> None:
-        from flax import nnx
-
-        changed = [
-            (self._variables[name][0], self._variables[name][1].replace(v)) for name, v in self._changed().items()
-        ]
-        if changed:
-            nnx.update(self.module, nnx.from_flat_state(changed))
+        changed = self._changed()
+        written = {i: changed[name] for i, (name, _) in enumerate(self._leaves) if name in changed}
+        if written:
+            self._kind.write_arrays((self.module,), self._structure, written)
 
     def gradients(self) -> Any:
         """Returns an nnx State of the Params' gradients, as `nnx.grad` does; zeros for those that got none."""
         from flax import nnx
 
-        flat = [
-            (self._variables[name][0], self._variables[name][1].replace(self._gradient(name)))
-            for name in self.parameters
-        ]
-        return nnx.from_flat_state(flat)
+        found = [self._gradient(name) for name, trained in self._leaves if trained]
+        return jax.tree.unflatten(jax.tree.structure(nnx.state(self.module, nnx.Param)), found)
 
 
 class LiftedLinen(_LiftedArrays):

@@ -15,15 +15,7 @@ from jaxaot.report.record import Report
 
 
 def lift(module: object, variables: object = None) -> AbstractLifted:
-    """Returns a module with its parameters and buffers as tensors.
-
-    Args:
-      module: Any callable object, a flax nnx module, or a flax linen module.
-      variables: Of a linen module that is not bound.
-
-    Raises:
-      ModuleLiftError: If its state cannot become inputs.
-    """
+    """Returns a module with its parameters and buffers as tensors."""
     if is_linen_module(module):
         return LiftedLinen(module, variables)
     if variables is not None:

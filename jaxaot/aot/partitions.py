@@ -73,11 +73,7 @@ def _cut(
 
 
 def run_partition(partition_fn: PartitionFunction, joint: JointGraph) -> Partition:
-    """Returns the partition into which a partition function cuts a joint graph.
-
-    Raises:
-      PartitionResultError: If it returns something else than a cut of the graph.
-    """
+    """Returns the partition into which a partition function cuts a joint graph."""
     result = _call(partition_fn, joint)
     if isinstance(result, Partition):
         if (result.joint.in_roles, result.joint.out_roles) != (joint.in_roles, joint.out_roles):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from jaxaot._typing import PyTreeDef
+
 
 @dataclasses.dataclass(frozen=True)
 class BackwardSignature:
@@ -61,8 +63,8 @@ class GraphSignature:
     buffers_to_mutate: dict[str, str]
     parameters_to_mutate: dict[str, str]
     user_inputs_to_mutate: dict[str, str]
-    in_spec: Any
-    out_spec: Any
+    in_spec: PyTreeDef
+    out_spec: PyTreeDef
     backward_signature: BackwardSignature | None
     input_tokens: list[str] = dataclasses.field(default_factory=list)
     output_tokens: list[str] = dataclasses.field(default_factory=list)

@@ -49,11 +49,13 @@ class Values:
     Attributes:
       changed: Tensor input → its value afterwards.
       outputs: The outputs that are no constants.
+      flows: Whether gradients flow from each of these.
       grads: Tensor input → what its `.grad` holds afterwards, or None.
     """
 
     changed: dict[int, Array]
     outputs: list[Array]
+    flows: list[bool]
     grads: dict[int, Array | None]
 
 
@@ -230,20 +232,20 @@ class _Evaluation:
         return _read(value, held, layout, offset)
 
     def values(self) -> Values:
-        outputs = []
+        outputs: list[tuple[Array, bool]] = []
         for source in self.alias.outputs:
             match source:
                 case TensorOutput(tensor):
                     outputs.append(self.output(tensor))
                 case ArrayOutput(output):
-                    outputs.append(self.results[output])
+                    outputs.append((self.results[output], False))
                 case ConstantOutput() | OutsideObject():
                     pass  # no value of the graph
                 case _:
                     assert_never(source)
         changed = {i: self.read(*_place(self.spec(i))) for i in changed_tensors(self.traced)}
         grads = {g.tensor: None if g.grad is None else self.read(*_place(self.spec(g.grad))) for g in self.alias.grads}
-        return Values(changed, outputs, grads)
+        return Values(changed, [value for value, _ in outputs], [flows for _, flows in outputs], grads)
 
     def spec(self, number: int) -> Any:
         """Returns how tensor `number` is afterwards."""
@@ -253,14 +255,14 @@ class _Evaluation:
         changes = {change.tensor: change.spec for change in self.alias.changes}
         return changes.get(number, self.call.tensors[number])
 
-    def output(self, number: int) -> Array:
-        """Returns the value of a tensor afterwards, with the gradient of its history."""
+    def output(self, number: int) -> tuple[Array, bool]:
+        """Returns the value of a tensor afterwards, with the gradient of its history, and whether it has one."""
         spec = self.spec(number)
         value = self.read(*_place(spec))
         gradient = self.made(spec) if isinstance(spec, TensorSpec) else self.untouched(number)
         if gradient is None:
-            return self.constant(value)
-        return value if gradient is value else graft(value, gradient)
+            return self.constant(value), False
+        return (value if gradient is value else graft(value, gradient)), True
 
     def made(self, spec: TensorSpec) -> Array | None:
         """Returns the value of a tensor as its history has it, or None if no gradients flow to it."""

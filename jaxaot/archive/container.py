@@ -21,28 +21,19 @@ from typing import Any
 from jaxaot._util import written_at_once
 from jaxaot.errors import ArchiveError
 
-FORMAT = 2
-"""The last format that is read. Archives without sizes that change are written as format 1."""
+FORMAT = 1
+"""The format that is written, and the last one that is read."""
 
 _HEAD, _MANIFEST = "jaxaot-archive", "manifest.json"
 _MOST_OF_MANIFEST = 2**28
 _WHEN = (1980, 1, 1, 0, 0, 0)  # of all parts, so that equal archives are equal files
 
 
-def write_archive(
-    path: str | os.PathLike[str], manifest: Mapping[str, Any], parts: Mapping[str, bytes], number: int = 1
-) -> None:
-    """Writes an archive: as a whole, or not at all.
-
-    Args:
-      path: Where.
-      manifest: What JSON can hold.
-      parts: Name → content.
-      number: That of the format, the lowest one that holds all of it.
-    """
+def write_archive(path: str | os.PathLike[str], manifest: Mapping[str, Any], parts: Mapping[str, bytes]) -> None:
+    """Writes an archive: as a whole, or not at all."""
     sums = {name: {"bytes": len(content), "sha256": _sum(content)} for name, content in parts.items()}
     text = json.dumps({**manifest, "parts": sums}, separators=(",", ":"), allow_nan=False).encode()
-    head = json.dumps({"format": number, "sha256": _sum(text)}).encode()
+    head = json.dumps({"format": FORMAT, "sha256": _sum(text)}).encode()
     with written_at_once(path) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_STORED) as written:
         for name, content in ((_HEAD, head), (_MANIFEST, text), *parts.items()):
             entry = zipfile.ZipInfo(name, _WHEN)
@@ -102,11 +93,7 @@ class Archive:
             raise self._damaged("its manifest lists no parts")
 
     def part(self, name: str) -> bytes:
-        """Returns the content of a part, whose checksum is right.
-
-        Raises:
-          ArchiveError: If there is no such part, or it is damaged.
-        """
+        """Returns the content of a part, whose checksum is right."""
         if name in self._kept:
             return self._kept[name]
         known = self.manifest["parts"].get(name)

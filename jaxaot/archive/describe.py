@@ -12,8 +12,10 @@ from typing import Any, assert_never
 import jax
 
 from jaxaot import _trees as pytree
+from jaxaot.archive.codec import to_json
 from jaxaot.archive.state import StatePlan
 from jaxaot.plan.alias import ArrayOutput, ConstantOutput, TensorOutput
+from jaxaot.plan.call import TensorInput
 from jaxaot.plan.inputs import in_order
 from jaxaot.plan.number_program import ReadNumber
 from jaxaot.plan.paths import Path, path_text
@@ -35,39 +37,19 @@ def describe_program(
       state: What it reached.
       room: How it runs in the program of a bucket, whose slots are those that are described.
     """
-    inputs, outputs = graph_inputs(traced, state), graph_outputs(traced)
+    inputs, outputs, signature = graph_inputs(traced, state), graph_outputs(traced), traced.signature
     if room is not None:
         inputs, outputs = _at_bucket(inputs, outputs, room)
     empty = set(empty_inputs(traced))
-    names = {tensor.name: place_text(tensor.path) for tensor in traced.call.tensors}
+    tensors = zip(signature.inputs, traced.call.tensors, strict=True)
     found: dict[str, Any] = {
         "grad_enabled": traced.call.grad_enabled,
-        "inputs": [
-            {
-                "name": place_text(traced.call.tensors[k].path), "kind": _kind(traced, k), "size": list(i.view[0]),
-                "stride": list(i.view[1]), "offset": i.view[2], "dtype": traced.call.tensors[k].layout.dtype.name,
-                "storage": i.storage, "is_written": i.mutates_data, "is_resized": i.storage_resize,
-                "changes_what_it_shows": i.mutates_metadata, "requires_grad": i.requires_grad,
-            }
-            for k, i in enumerate(traced.signature.inputs)
-        ],
-        "storages": [
-            {"name": names[s.name], "bytes": s.nbytes, "is_read": s.is_read, "is_written": s.is_written,
-             "is_resized": s.is_resized}
-            for s in traced.signature.storages
-        ],
-        "outputs": [
-            {"kind": o.kind, "of": names.get(str(o.base), o.base), "size": None if o.view is None else list(o.view[0]),
-             "stride": None if o.view is None else list(o.view[1]), "offset": None if o.view is None else o.view[2]}
-            for o in traced.signature.outputs
-        ],
-        "generators": [
-            {"is_default": use.path is None, "name": None if use.path is None else place_text(use.path),
-             "n_draws": use.n_draws}
-            for use in traced.rng.generators
-        ],
+        "inputs": [{**to_json(one), "name": place_text(t.path), "kind": _kind(t)} for one, t in tensors],
+        "storages": to_json(signature.storages),
+        "outputs": to_json(signature.outputs),
+        "generators": to_json(traced.rng.generators),
         "forward": {"inputs": [slot for i, slot in enumerate(inputs) if i not in empty], "outputs": list(outputs)},
-    }  # fmt: skip
+    }
     if partition is None:
         return found
     joint, residuals = partition.joint, partition.plan.residuals
@@ -90,11 +72,10 @@ def _at_bucket(inputs: list[Any], outputs: list[Any], room: Room) -> tuple[list[
     return typed(inputs, whole.in_avals), typed(outputs, whole.out_avals)
 
 
-def _kind(traced: Traced, tensor: int) -> str:
-    given = traced.call.tensors[tensor]
-    if given.path[0][1] != "fn":
+def _kind(tensor: TensorInput) -> str:
+    if tensor.path[0][1] != "fn":
         return "argument"
-    return "parameter" if given.requires_grad and given.is_leaf else "buffer"
+    return "parameter" if tensor.requires_grad and tensor.is_leaf else "buffer"
 
 
 def _residual(source: ResidualSource, empty: set[int]) -> dict[str, Any]:
@@ -114,7 +95,7 @@ def _residual(source: ResidualSource, empty: set[int]) -> dict[str, Any]:
 def graph_inputs(traced: Traced, state: StatePlan) -> list[dict[str, Any]]:
     """Returns what each input of the graph is: an argument, a part of the state, a number, a seed or an offset."""
     call = traced.call
-    weights = {tensor.name: state.storages[tensor.storage].array for tensor in state.tensors}
+    weights = {tensor.name: state.storages[tensor.spec.storage].array for tensor in state.tensors}
     of_storages = [_place(call.tensors[s.tensor].path, weights) for s in call.storages if s.graph_input is not None]
     slots = [_place(call.tensors[ghost.tensor].path, weights) for ghost in call.ghosts]
     slots += [{"is": "argument", "leaf": value.leaf} for value in call.values]

@@ -19,7 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import _trees as pytree
-from jaxaot.archive.readers import INT, TEXT, Damaged, Reader, each, exactly, many, shown
+from jaxaot.archive.codec import reader_of
+from jaxaot.archive.readers import Damaged, many, shown
 from jaxaot.buckets.policy import Buckets
 from jaxaot.errors import UsageError
 from jaxaot.facade.memory.tensor import Tensor, wrap_array
@@ -209,12 +210,7 @@ def all_sizes(dims: Sequence[MovingDim], example: tuple[int, ...]) -> list[tuple
 
 
 def sizes_in(dims: Sequence[MovingDim], leaves: Sequence[Any]) -> tuple[int, ...] | str:
-    """Returns the size of each dim in a call, or what is wrong with them.
-
-    Args:
-      dims: The dims.
-      leaves: The leaves of the arguments, of which those with dims are tensors or arrays.
-    """
+    """Returns the size of each dim in a call, or what is wrong with them."""
     found = []
     for dim, places in dims:
         sizes: dict[int, DimPlace] = {}
@@ -270,9 +266,6 @@ _IN_TABLE = "of the size"
 def side_by_side(rows: Sequence[Any]) -> tuple[Any, list[list[Any]]]:
     """Returns what JSON holds of several values as one: what is common to them, and a table of what differs.
 
-    Args:
-      rows: The values.
-
     Returns:
       The common part, and by column the value of each row.
     """
@@ -297,11 +290,7 @@ def side_by_side(rows: Sequence[Any]) -> tuple[Any, list[list[Any]]]:
 
 
 def of_row(value: Any, columns: Sequence[Any], row: int) -> Any:
-    """Returns the value of one row, from what `side_by_side` returned.
-
-    Raises:
-      Damaged: If there is no such column.
-    """
+    """Returns the value of one row, from what `side_by_side` returned."""
     if type(value) is list:
         return [of_row(item, columns, row) for item in value]
     if type(value) is not dict:
@@ -314,26 +303,9 @@ def of_row(value: Any, columns: Sequence[Any], row: int) -> Any:
     return columns[column][row]
 
 
-# -- in the manifest ---------------------------------------------------------------------------------------------------
-
-
-def dims_to_json(dims: Sequence[MovingDim]) -> list[Any]:
-    """Returns what the manifest says of the dims that change."""
-    return [
-        {"name": dim.name, "min": dim.min, "max": dim.max, "step": dim.step, "places": [list(p) for p in places]}
-        for dim, places in dims
-    ]
-
-
-def _dim(value: Any) -> MovingDim:
-    if type(value) is not dict or value.keys() != {"name", "min", "max", "step", "places"}:
-        raise Damaged(f"{shown(value)} is no dim")
-    dim = Dim(TEXT(value["name"]), min=INT(value["min"]), max=INT(value["max"]), step=INT(value["step"]))
-    places = tuple(DimPlace(*place) for place in many(each(INT, INT, TEXT))(value["places"]))
-    if min((n for p in places for n in p[:2]), default=0) < 0:
-        raise Damaged(f"{shown(value)} is no dim")
-    return MovingDim(dim, places)
-
-
-DIMS: Reader = many(_dim)
-COLUMNS: Reader = many(exactly(list))
+def DIMS(value: object) -> tuple[MovingDim, ...]:
+    """Reads what the manifest says of the dims that change."""
+    dims = many(reader_of(MovingDim))(value)
+    if min((n for _, places in dims for place in places for n in place[:2]), default=0) < 0:
+        raise Damaged(f"{shown(value)} are no dims")
+    return dims

@@ -3,55 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import jax
-import jaxlib.version
 import numpy as np
 
-from jaxaot import flow
-from jaxaot._versions import JAXAOT
 from jaxaot.archive.codec import to_json
 from jaxaot.archive.container import write_archive
-from jaxaot.archive.describe import describe_program
-from jaxaot.archive.dims import (
-    MovingDim,
-    all_sizes,
-    at_sizes,
-    buckets_of,
-    dims_to_json,
-    read_dynamic_shapes,
-    side_by_side,
-    sizes_in,
-)
-from jaxaot.archive.graphs import chosen_platforms, derivative_of, for_platforms, graph_to_bytes, require_extra
-from jaxaot.archive.relocate import relocate
+from jaxaot.archive.dims import MovingDim, buckets_of, read_dynamic_shapes
+from jaxaot.archive.exported_program import ExportedProgram, ExportStages, ProgramTracer
+from jaxaot.archive.graphs import chosen_platforms, for_platforms, graph_to_bytes, require_extra
+from jaxaot.archive.kinds import header
 from jaxaot.archive.state import StatePlan, StateWriter
 from jaxaot.buckets.policy import Given, read_buckets
 from jaxaot.errors import AutogradError, ExportError, TraceError, UsageError
 from jaxaot.facade.cells.iterated import read_iterators
-from jaxaot.facade.marks.raised import OnMeta, require_values
-from jaxaot.ir.rewrite import inline
-from jaxaot.lower.families import CannotRunError
-from jaxaot.passes.prepare import prepare_backward, prepare_forward
-from jaxaot.pipeline import TracingStages, traced_call
+from jaxaot.facade.marks.raised import OnMeta
 from jaxaot.plan.difference import place_name
 from jaxaot.plan.paths import Path, follow
-from jaxaot.plan.saved import FromPrimal, TapePlan
-from jaxaot.plan.stages import JointGraph, Partition, Traced
+from jaxaot.plan.stages import Traced
 from jaxaot.runtime.compiled import CompiledFunction
-from jaxaot.runtime.double_backward import gradients_function, tape_plan
 from jaxaot.runtime.key import parameter_names
-from jaxaot.runtime.program import empty_inputs, forward_graph
-from jaxaot.runtime.room import Room, Shared
 from jaxaot.runtime.sizes import Sizes
 from jaxaot.saving import arrays_to_bytes
 from jaxaot.tape.modes import enable_grad, no_grad
-from jaxaot.tracer.arguments import flatten_arguments
-from jaxaot.tracer.trace import roots, trace_call
+from jaxaot.tracer.trace import roots
 
 
 def export(
@@ -122,8 +99,8 @@ def export(
     for mode in (enable_grad, no_grad) if with_gradients else (no_grad,):
         with mode():
             try:
-                sizes = Sizes(fn, None, buckets, _Stages(), given) if dims else None
-                tracer = _Tracer(fn, writer, dims, sizes, tables, is_differentiable)
+                sizes = Sizes(fn, None, buckets, ExportStages(), given) if dims else None
+                tracer = ProgramTracer(fn, writer, dims, sizes, tables, is_differentiable)
                 programs += tracer.programs(args, kwargs)
             except OnMeta as error:
                 raise _without_values(error.traced, roots(fn, args, kwargs)) from None
@@ -147,176 +124,6 @@ def _without_values(traced: Traced, starts: Sequence[tuple[Path, Any]]) -> Expor
         f"An archive holds values, and {', '.join(names)}{more} on the device `meta` have none. Give a module memory "
         'by `module.to_empty(device="cpu")` and values by `module.load_state_dict(…)`; pass an example that has values.'
     )
-
-
-def _cut(joint: JointGraph) -> Partition:
-    return _of_graphs(flow.after_passes(joint).partition())
-
-
-def _of_graphs(parts: Partition) -> Partition:
-    """Returns a partition, if nothing runs between its graphs.
-
-    Raises:
-      ExportError: If hooks on saved tensors do.
-    """
-    if n := len(parts.plan.packed_between):
-        raise ExportError(
-            "The function enters `saved_tensors_hooks` with hooks that no graph can carry out: they read values, other "
-            f"tensors or random numbers. They run between forward and backward on {n} saved "
-            f"value{'s' if n > 1 else ''}, and an archive holds graphs alone. Write hooks that are functions of their "
-            "tensor, such as `lambda x: x.to(ja.bfloat16)`, or export without gradients: `with_gradients=False`."
-        )
-    return parts
-
-
-class _Stages(TracingStages):
-    """The stages of what an archive holds: nothing is compiled."""
-
-    def make(self, *_: object) -> Any:
-        raise AssertionError("what is exported is compiled where it is loaded")
-
-    def partition(self, joint: JointGraph) -> Partition:
-        parts = flow.partition_at_bucket(flow.after_passes(joint), None, None)
-        if parts.plan.packed_between:
-            raise CannotRunError(
-                "hooks on saved tensors run between forward and backward there, and archives hold graphs"
-            )
-        return parts
-
-    def choose(self, joint: JointGraph, make: Callable[[Partition], Any], name: str) -> Any:
-        del name
-        return make(self.partition(joint))
-
-
-_MOST_PROGRAMS = 128
-
-
-class _Tracer:
-    """Traces the calls of a function, each to the program that carries it out."""
-
-    def __init__(
-        self, fn: Callable[..., Any], state: StateWriter, dims: Sequence[MovingDim], sizes: Sizes | None,
-        tables: dict[str, np.ndarray], is_differentiable: bool,
-    ):  # fmt: skip
-        self.is_differentiable = is_differentiable
-        self.fn, self.state, self.dims, self.sizes, self.tables = fn, state, dims, sizes, tables
-
-    def programs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[ExportedProgram]:
-        """Returns the programs of all sizes, that of the example first.
-
-        Raises:
-          ExportError: If there are more than an archive can hold.
-        """
-        sizes = self.sizes
-        if sizes is None:
-            traced = require_values(trace_call(self.fn, args, kwargs, numbers=()))
-            partition = _of_graphs(traced.joint().partition()) if traced.needs_backward else None
-            moved = self._moved(traced, args, kwargs)
-            return [ExportedProgram(moved, traced, partition, is_differentiable=self.is_differentiable)]
-        leaves, _ = flatten_arguments(args, kwargs)
-        example = sizes_in(self.dims, leaves)
-        assert isinstance(example, tuple), "the example was looked at before"
-        wanted = all_sizes(self.dims, example)
-        for at in self._apart(example):
-            sizes.sees(traced_call(self.fn, *at_sizes(self.dims, at, args, kwargs)))
-        found: dict[Any, ExportedProgram] = {}
-        for at in wanted:
-            call = traced_call(self.fn, *at_sizes(self.dims, at, args, kwargs))
-            room = sizes.room(call)
-            moved = self._moved(call.traced, call.args, call.kwargs)
-            if room is not None:
-                key, partition, why = id(room.fit.made), room.partition, ""
-            else:
-                key, partition, why = at, None if call.joint is None else _cut(call.joint), sizes.refused[call.shapes]
-            if key not in found:
-                found[key] = ExportedProgram(moved, call.traced, partition, room, why)
-                self._require_few(list(found.values()), len(wanted))
-            names = [] if room is None else list(map(self._table, room.fit.given))
-            plans = plans_to_json(moved, call.traced, partition, room, names)
-            found[key].rows.append((at, plans))
-        return list(found.values())
-
-    def _table(self, value: Any) -> str:
-        """Returns the name of an array that the program of a bucket takes for some sizes."""
-        array = np.asarray(value)
-        name = hashlib.sha256(f"{array.dtype}{array.shape}".encode() + array.tobytes()).hexdigest()[:24]
-        self.tables[name] = array
-        return name
-
-    def _apart(self, example: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        """Yields sizes by which it is seen which dims go together: each dim changes once without the others."""
-        yield example
-        for i, (dim, _) in enumerate(self.dims):
-            other = next((n for n in reversed(dim.sizes) if n not in example), None)
-            if other is not None:
-                yield (*example[:i], other, *example[i + 1 :])
-
-    def _moved(self, traced: Traced, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
-        return relocate(traced, roots(self.fn, args, kwargs), flatten_arguments(args, kwargs)[0], self.state)
-
-    def _require_few(self, programs: Sequence[ExportedProgram], n_sizes: int) -> None:
-        if len(programs) > _MOST_PROGRAMS:
-            reasons = dict.fromkeys(p.why for p in programs if p.why)
-            said = "".join(f"\n  - exactly, because {why}" for why in list(reasons)[:5])
-            raise ExportError(
-                f"The {n_sizes:,} sizes of `dynamic_shapes` need more than {_MOST_PROGRAMS} programs. Say fewer sizes, "
-                f"`ja.sizes.Dim(name, max=…, step=8)`, or fewer buckets, `buckets=[64, 512]`.{said}"
-            )
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class ExportedProgram:
-    """One program of a function: with gradients, or without; where sizes change, for all sizes of a bucket or for one.
-
-    Attributes:
-      traced: Its graph, with plans that need no source; where sizes change, at the first of its sizes.
-      original: The same with the plans of this process.
-      partition: Its forward and backward; None if no gradient flows.
-      room: How it runs in the program of a bucket; None if it has its own.
-      why: Why it has its own, where sizes change.
-      is_differentiable: Whether its backward has a derivative.
-      rows: Where sizes change, the sizes that it is for, each with the plans as JSON.
-    """
-
-    traced: Traced
-    original: Traced
-    partition: Partition | None
-    room: Room | None = None
-    why: str = ""
-    is_differentiable: bool = False
-    rows: list[tuple[tuple[int, ...], Any]] = dataclasses.field(default_factory=list, repr=False)
-
-    def graphs(self) -> dict[str, Any]:
-        """Returns the graphs by name as they are lowered: forward, backward, joint, gradients, second."""
-        if self.room is not None:
-            return _graphs_of_bucket(self.room.shared)
-        graphs = {"forward": prepare_forward(forward_graph(self.original, self.partition))}
-        if self.partition is not None:
-            residuals = self.partition.plan.residuals
-            empty = set(empty_inputs(self.original))
-            absent = [i for i, s in enumerate(residuals) if isinstance(s, FromPrimal) and s.index in empty]
-            graphs["backward"] = prepare_backward(self.partition.backward, len(residuals), absent)
-            graphs["joint"] = prepare_forward(self.partition.joint.jaxpr)
-            if self.is_differentiable:
-                graphs["gradients"] = self._gradients(self.partition, empty)
-                graphs["second"] = derivative_of(graphs["gradients"])
-        return graphs
-
-    def _gradients(self, partition: Partition, empty: Collection[int]) -> Any:
-        """Returns the graph of gradients: of what they depend on, and the cotangents."""
-        traced = self.original
-        primals = [i for i in tape_plan(traced, partition).primals if i not in empty]
-        in_avals, out_avals = traced.jaxpr.in_avals, traced.jaxpr.out_avals
-        avals = [*(in_avals[i] for i in primals), *(out_avals[k] for k in partition.joint.differentiable_outputs)]
-        specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
-        return inline(jax.make_jaxpr(gradients_function(traced, partition.joint, primals))(*specs))
-
-
-def _graphs_of_bucket(shared: Shared) -> dict[str, Any]:
-    graphs = {"forward": shared.forward}
-    if shared.partition is not None:
-        graphs |= {"backward": shared.backward, "joint": prepare_forward(shared.partition.joint.jaxpr)}
-    return graphs
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -367,41 +174,29 @@ class ExportedFunction:
         """
         parts: dict[str, bytes] = {}
         programs = []
-        modes = {program.traced.call.grad_enabled for program in self.programs}
-        numbers = dict.fromkeys(modes, 0)
-        for program in self.programs:
-            is_recorded = program.traced.call.grad_enabled
-            mode = "" if is_recorded or len(modes) == 1 else ".no_grad"
-            numbers[is_recorded] += 1
-            mode += f".{numbers[is_recorded]}" if self.dims else ""
+        for i, program in enumerate(self.programs):
             names = {}
             for role, graph in program.graphs().items():
                 content = graph_to_bytes(for_platforms(graph, self.platforms), role, self.platforms)
                 same = next((name for name, held in parts.items() if held == content), None)
-                names[role] = same or f"graphs/{role}{mode}.bin"
+                names[role] = same or f"graphs/{role}{f'.{i}' if i else ''}.bin"
                 parts[names[role]] = content
-            programs.append(_program_to_json(program, names, self.state))
+            programs.append({"graphs": names, **program.to_json(self.state)})
         held = {name: array for name, array in self.arrays.items() if weights or name in self.transient}
         if weights or held:
             parts["weights.safetensors"] = arrays_to_bytes(held)
         if self.dims:
             parts["sizes.safetensors"] = arrays_to_bytes(dict(self.tables))
         manifest = {
-            "kind": "function",
+            **header("function", self.platforms),
             "name": self.name,
-            "written_by": {"jaxaot": JAXAOT, "jax": jax.__version__, "jaxlib": jaxlib.version.__version__},
-            "platforms": list(self.platforms),
-            "devices": 1,
-            "x64": bool(jax.config.jax_enable_x64),
             "parameters": list(self.parameters),
             "state": to_json(self.state),
             "programs": programs,
+            "transient": sorted(self.transient),
+            "dims": to_json(self.dims),
         }
-        if self.transient:
-            manifest["transient"] = sorted(self.transient)
-        if self.dims:
-            manifest["dims"] = dims_to_json(self.dims)
-        write_archive(path, manifest, parts, 2 if self.dims else 1)
+        write_archive(path, manifest, parts)
 
     def __str__(self) -> str:
         n_bytes = sum(np.asarray(array).nbytes for array in self.arrays.values())
@@ -410,82 +205,13 @@ class ExportedFunction:
 
     def _sizes_said(self) -> Iterator[str]:
         """Yields what the programs are for, where sizes change."""
-        if self.dims:
-            yield f"for {', '.join(str(dim) for dim, _ in self.dims)}"
+        if not self.dims:
+            return
+        yield f"for {', '.join(str(dim) for dim, _ in self.dims)}"
         for program in self.programs:
-            if not program.rows:
-                return
             mode = "with gradients" if program.traced.call.grad_enabled else "without gradients"
             columns = zip(self.dims, zip(*(at for at, _ in program.rows), strict=True), strict=True)
             spans = ((dim.name, min(sizes), max(sizes)) for (dim, _), sizes in columns)
             said = ", ".join(f"{name} {low} to {high}" if low < high else f"{name} {low}" for name, low, high in spans)
             n = f"{len(program.rows)} size{'' if len(program.rows) == 1 else 's'}"
             yield f"  {mode}, {said}: " + (f"exactly, because {program.why}" if program.why else f"one program for {n}")
-
-
-def _program_to_json(program: ExportedProgram, names: Mapping[str, str], state: StatePlan) -> dict[str, Any]:
-    described = describe_program(program.traced, program.partition, state, program.room)
-    held = {"graphs": dict(names), "signature": described}
-    if not program.rows:
-        plans = plans_to_json(
-            program.traced, program.original, program.partition, is_differentiable=program.is_differentiable
-        )
-        return {**held, "plans": plans}
-    plans, columns = side_by_side([plans for _, plans in program.rows])
-    return {**held, "plans": plans, "sizes": [list(at) for at, _ in program.rows], "columns": columns}
-
-
-def plans_to_json(
-    traced: Traced,
-    original: Traced,
-    partition: Partition | None,
-    room: Room | None = None,
-    given: Sequence[str] = (),
-    is_differentiable: bool = False,
-) -> dict[str, Any]:
-    """Returns what the manifest says of how calls are carried out.
-
-    Args:
-      traced: A call, with plans that need no source.
-      original: The same with the plans of this process.
-      partition: Its forward and backward.
-      room: How it runs in the program of a bucket.
-      given: The names of the arrays that this program takes for its sizes.
-      is_differentiable: Whether its backward has a derivative.
-    """
-    plans = {
-        "call": to_json(traced.call),
-        "alias": to_json(traced.alias),
-        "rng": to_json(traced.rng),
-        "places": to_json(traced.places),
-        "world": to_json(traced.world),
-        "in_tree": to_json(traced.in_tree),
-        "order": traced.order,
-        "out_tree": to_json(traced.out_tree),
-        "in_types": _types(traced.jaxpr.in_avals),
-        "out_types": _types(traced.jaxpr.out_avals),
-    }
-    if partition is not None:
-        tape = tape_plan(original, partition)
-        tape = TapePlan(tape.primals if is_differentiable else (), tape.apart, is_differentiable)
-        saved = dataclasses.replace(partition.plan, recomputed=(), recompute_seconds=None, least_seconds=None)
-        plans["backward"] = {
-            "saved": to_json(saved),
-            "tape": to_json(tape),
-            "in_roles": to_json(partition.joint.in_roles),
-            "out_roles": to_json(partition.joint.out_roles),
-            "zero_gradients": list(partition.joint.zero_gradients),
-            "in_types": _types(partition.backward.in_avals),
-        }
-    if room is not None:
-        plans["room"] = {
-            "in_types": _types(room.shared.whole.in_avals),
-            "given": list(given),
-            "pads": [[i, list(shape)] for i, shape in room.fit.pads],
-            "crops": [[i, to_json(crop)] for i, crop in room.fit.crops],
-        }
-    return plans
-
-
-def _types(avals: Sequence[Any]) -> list[Any]:
-    return [[str(aval.dtype), list(aval.shape)] for aval in avals]

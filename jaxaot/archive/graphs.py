@@ -34,11 +34,7 @@ PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
 
 def require_extra() -> None:
-    """Raises unless what reads and writes archives is installed.
-
-    Raises:
-      MissingExtraError: If it is not.
-    """
+    """Raises unless what reads and writes archives is installed."""
     for name in ("flatbuffers", "safetensors"):
         try:
             importlib.import_module(name)
@@ -49,11 +45,7 @@ def require_extra() -> None:
 
 
 def chosen_platforms(given: Sequence[str] | None) -> tuple[str, ...]:
-    """Returns the platforms of an archive: those that are given, or that of this process.
-
-    Raises:
-      ArgumentError: If there is no such platform.
-    """
+    """Returns the platforms of an archive: those that are given, or that of this process."""
     if given is None:
         present = jax.default_backend()
         return ("cuda" if present == "gpu" else present,)
@@ -87,16 +79,7 @@ def _have_gradients(avals: Sequence[Aval]) -> list[bool]:
 
 
 def graph_to_bytes(graph: ClosedJaxpr, name: str, platforms: Sequence[str]) -> bytes:
-    """Returns a graph as a portable program.
-
-    Args:
-      graph: The graph.
-      name: What the program is called.
-      platforms: What it is to run on.
-
-    Raises:
-      ExportError: If JAX cannot export it.
-    """
+    """Returns a graph as a portable program."""
     evaluate = jaxpr_as_fun(graph)
 
     def run(*inputs: Any) -> list[Any]:
@@ -119,10 +102,6 @@ def for_platforms(graph: ClosedJaxpr, platforms: Sequence[str]) -> ClosedJaxpr:
 
     For CPUs alone it goes through their passes. Where a CPU is among the platforms, it is without what XLA on CPU
     compiles wrongly, most of it whether or not barriers are kept: plain JAX keeps none.
-
-    Args:
-      graph: The graph.
-      platforms: What it is to run on.
     """
     if "cpu" not in platforms:
         return graph
@@ -173,9 +152,6 @@ def graph_of(made: Any, in_avals: Sequence[Aval], absent: Sequence[int], n_outpu
       in_avals: What the graph takes.
       absent: Positions of the inputs that the program does not take.
       n_outputs: How many of its outputs the graph returns; None for all.
-
-    Raises:
-      ArchiveError: If the program takes something else.
     """
     taken = [aval for i, aval in enumerate(in_avals) if i not in absent]
     types = [(tuple(aval.shape), aval.dtype) for aval in taken]
@@ -191,15 +167,7 @@ def graph_of(made: Any, in_avals: Sequence[Aval], absent: Sequence[int], n_outpu
 
 
 def differentiable_once(made: Any, second: Any) -> Callable[..., Any]:
-    """Returns what calls a program and is differentiated by another; the derivative of that is refused in words.
-
-    Args:
-      made: The program.
-      second: What `derivative_of` its graph became.
-
-    Raises:
-      ArchiveError: If they do not belong together.
-    """
+    """Returns what calls a program and is differentiated by another; the derivative of that is refused in words."""
     is_float = _have_gradients(made.in_avals)
     types = lambda avals: [(tuple(aval.shape), aval.dtype) for aval in avals]
     wanted = [aval for aval, is_one in zip(made.in_avals, is_float, strict=True) if is_one]

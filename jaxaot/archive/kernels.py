@@ -43,11 +43,7 @@ one of `m` and `n`, `p` is n - 1. Behind a colon stands the type where it is ano
 
 
 def refusals(text: str) -> Iterator[str]:
-    """Yields why the kernels that a program calls may not be called.
-
-    Args:
-      text: The program as StableHLO.
-    """
+    """Yields why the kernels that a program calls may not be called."""
     called = [one or other for one, other in _CALLED.findall(text)]
     yield from (
         f"it calls {name}, which is none of the kernels that compute arrays from arrays"

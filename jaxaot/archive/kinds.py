@@ -3,50 +3,53 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jaxlib.version
 
+from jaxaot._versions import JAXAOT
 from jaxaot.archive.container import Archive
+from jaxaot.archive.graphs import program_from_bytes
 from jaxaot.archive.readers import BOOL, TEXT, from_json, many
 from jaxaot.errors import ArchiveError
 from jaxaot.saving import arrays_from_bytes
 
-Kind = Callable[[Archive], Any]
-
-_kinds: dict[str, Kind] = {}
-_READ_BY = {"graph": "jaxaot.aot.export"}
-"""Kind → the module that registers it."""
+_READ_BY = {"function": "jaxaot.archive.loaded", "graph": "jaxaot.aot.graph"}
+"""Kind → the module whose `read_archive` reads it."""
 
 
-def register_kind(name: str, read: Kind) -> None:
-    """Says what reads archives of a kind, `read(archive)`."""
-    _kinds[name] = read
+def header(kind: str, platforms: Sequence[str]) -> dict[str, Any]:
+    """Returns what the manifest of an archive of any kind says."""
+    return {
+        "kind": kind,
+        "written_by": {"jaxaot": JAXAOT, "jax": jax.__version__, "jaxlib": jaxlib.version.__version__},
+        "platforms": list(platforms),
+        "devices": 1,
+        "x64": bool(jax.config.jax_enable_x64),
+    }
 
 
-def kind_of(archive: Archive) -> Kind:
-    """Returns what reads an archive.
-
-    Raises:
-      ArchiveError: If nothing does.
-    """
+def reader_of(archive: Archive) -> Callable[..., Any]:
+    """Returns what reads an archive."""
     kind = archive.manifest.get("kind")
-    if type(kind) is str and kind in _READ_BY:
-        importlib.import_module(_READ_BY[kind])
-    if type(kind) is not str or kind not in _kinds:
+    if type(kind) is not str or kind not in _READ_BY:
         raise ArchiveError(
             f"{archive.name} holds a {kind!r}, which this jaxaot does not know. Load it with a later one."
         )
-    return _kinds[kind]
+    return importlib.import_module(_READ_BY[kind]).read_archive
+
+
+def program_in(archive: Archive, part: str, role: str) -> Any:
+    """Returns the program that a part of an archive holds, a `jax.export.Exported`."""
+    writer = archive.manifest.get("written_by")
+    version = writer.get("jax", "of another version") if type(writer) is dict else "of another version"
+    return program_from_bytes(archive.part(part), role, str(version))
 
 
 def require_platform(archive: Archive) -> None:
-    """Raises unless the programs of an archive are for the platform of this process, and for its integers.
-
-    Raises:
-      ArchiveError: If they are not.
-    """
+    """Raises unless the programs of an archive are for the platform of this process, and for its integers."""
     manifest = archive.manifest
     platforms = from_json(many(TEXT), manifest.get("platforms"), "the platforms")
     present = jax.default_backend()
@@ -64,20 +67,12 @@ def require_platform(archive: Archive) -> None:
 
 
 def weights_of(archive: Archive) -> dict[str, Any]:
-    """Returns the values of the state of an archive by name.
-
-    Raises:
-      ArchiveError: If they are damaged.
-    """
+    """Returns the values of the state of an archive by name."""
     return tables_of(archive, "weights.safetensors")
 
 
 def tables_of(archive: Archive, part: str) -> dict[str, Any]:
-    """Returns the arrays of a part of an archive by name.
-
-    Raises:
-      ArchiveError: If they are damaged.
-    """
+    """Returns the arrays of a part of an archive by name."""
     content = archive.part(part)
     try:
         return arrays_from_bytes(content)

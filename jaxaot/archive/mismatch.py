@@ -26,19 +26,7 @@ from jaxaot.tracer.numbers.predictions import numbers_of
 def refuse_call(
     name: str, program: Program, state: Mapping[str, Any], args: Any, kwargs: Any, sizes: str | None = None
 ) -> NoReturn:
-    """Raises for a call that fits no program.
-
-    Args:
-      name: What the function is called.
-      program: The program that it should have fitted.
-      state: The state of the function.
-      args: The arguments.
-      kwargs: The keyword arguments.
-      sizes: What is wrong with its sizes, where they may change.
-
-    Raises:
-      SignatureMismatchError: Always.
-    """
+    """Raises for a call that fits no program."""
     found = [sizes] if sizes else list(dict.fromkeys(_Call(program, state, args, kwargs).problems()))
     if not found:
         found = ["tensors share memory, gradients or a history in another way"]

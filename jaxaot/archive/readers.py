@@ -21,8 +21,7 @@ from jaxaot.facade.subclass.subclass import SUBCLASSES, Frame, shell_from
 from jaxaot.facade.subclass.subclass_names import class_named, is_found_elsewhere, place_of
 from jaxaot.ops.dtypes import dtype
 from jaxaot.plan.paths import Path
-from jaxaot.views.chain import Geometry
-from jaxaot.views.layout import Layout, layout_of, memory_layout
+from jaxaot.views.layout import CheckedLayout, Layout, layout_of, memory_layout
 
 Reader = Callable[[Any], Any]
 
@@ -35,16 +34,7 @@ class Damaged(Exception):
 
 
 def from_json(reader: Reader, value: object, what: str) -> Any:
-    """Returns what JSON holds, by its reader.
-
-    Args:
-      reader: Of the whole.
-      value: What JSON holds.
-      what: What it is, in words.
-
-    Raises:
-      ArchiveError: If it is something else.
-    """
+    """Returns what JSON holds, by its reader."""
     try:
         return reader(value)
     except (Damaged, RecursionError, TypeError, ValueError, KeyError, OverflowError) as error:
@@ -99,15 +89,6 @@ def each(*readers: Reader) -> Reader:
     return read
 
 
-def table(key: Reader, item: Reader) -> Reader:
-    """Returns a reader of dicts."""
-
-    def read(value: object) -> dict[Any, Any]:
-        return {key(name): item(held) for name, held in exactly(dict)(value).items()}
-
-    return read
-
-
 def one_of(*values: object) -> Reader:
     """Returns a reader of some values alone."""
 
@@ -144,8 +125,6 @@ def AVALS(value: object) -> tuple[Any, ...]:
 
 
 SIZES = many(INT)
-_LAYOUT = tagged("Layout", size=SIZES, stride=SIZES, dtype=_dtype, is_conj=BOOL)
-_CHECKED_LAYOUT = tagged("CheckedLayout", n=INT, dtype=_dtype, n_written=INT, most=INT)
 _NAMED_DTYPE = tagged("dtype", name=_dtype)
 _FLOAT = tagged("float", hex=lambda text: float.fromhex(TEXT(text)))
 _COMPLEX = tagged("complex", hex=each(*[lambda text: float.fromhex(TEXT(text))] * 2))
@@ -170,32 +149,36 @@ TYPES = {
 TYPE_NAMES = {cls: name for name, cls in TYPES.items()}
 
 
-def LAYOUT(value: object) -> Layout:
+def DTYPE(value: object) -> np.dtype:
+    """Reads a dtype."""
+    return _NAMED_DTYPE(value)[0]
+
+
+LAYOUTS: dict[str, tuple[type[Layout], dict[str, Reader]]] = {
+    "CheckedLayout": (CheckedLayout, {"numel": INT, "dtype": DTYPE, "n_written": INT, "most": INT}),
+    "Layout": (Layout, {"size": SIZES, "stride": SIZES, "dtype": DTYPE, "is_conj": BOOL}),
+}
+"""Kinds of layouts, subclasses first, and what is read of each."""
+
+
+def LAYOUT(value: Any) -> Layout:
     """Reads a layout."""
-    if type(value) is dict and value.get("is") == "CheckedLayout":
-        n, dtype, n_written, most = _CHECKED_LAYOUT(value)
+    kind = one_of(*LAYOUTS)(value["is"])
+    held = tagged(kind, **LAYOUTS[kind][1])(value)
+    if kind == "CheckedLayout":
+        n, _, n_written, most = held
         if not (0 <= n_written <= n and most >= 0):
             raise Damaged(f"{shown(value)} is no layout of memory")
-        return memory_layout(n, dtype, n_written, most)
-    size, stride, dtype, is_conj = _LAYOUT(value)
+        return memory_layout(*held)
+    size, stride, *_ = held
     if len(size) != len(stride) or min((*size, *stride), default=0) < 0:
         raise Damaged(f"{shown(value)} is no layout")
-    return layout_of(size, stride, dtype, is_conj)
-
-
-def GEOMETRY(value: object) -> Any:
-    """Reads a geometry."""
-    return Geometry(*each(SIZES, SIZES, INT)(value))
+    return layout_of(*held)
 
 
 def TYPE(value: object) -> type:
     """Reads a class, one of `TYPES`."""
     return TYPES[tagged("type", name=one_of(*TYPES))(value)[0]]
-
-
-def DTYPE(value: object) -> np.dtype:
-    """Reads a dtype."""
-    return _NAMED_DTYPE(value)[0]
 
 
 def PLAIN(value: object) -> Any:
@@ -281,11 +264,7 @@ def _context_to_json(cls: type, context: object) -> Any:
 
 
 def plain_to_json(value: Any) -> Any:
-    """Returns what JSON holds of a constant.
-
-    Raises:
-      ExportError: If it is none.
-    """
+    """Returns what JSON holds of a constant."""
     if value is None or type(value) in (bool, int, str):
         return value
     if type(value) is float:

@@ -7,82 +7,66 @@ says number 3 of the histories, and there are two. The generated code of a call 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_type_hints
 
 from jaxaot._typing import Aval
 from jaxaot.archive.readers import Damaged, shown
-from jaxaot.archive.state import StatePlan, StateTensor
-from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
+from jaxaot.archive.state import StatePlan
+from jaxaot.ir.roles import Gradient, Output, Primal
 from jaxaot.plan import alias, call, guards, saved, world
 from jaxaot.plan import number_program as numbers
 from jaxaot.plan.inputs import in_order
 from jaxaot.plan.stages import Partition, Traced
+from jaxaot.views.chain import AbstractViewOp
 from jaxaot.views.layout import Layout
 
 _OR_NONE = " or -1"
 _ANY = "any"
+_MADE, _HISTORY = "tensor of inputs and made", "history"
 
-REFERENCES: dict[type, dict[str, str | tuple[str, ...]]] = {
+_BY_NAME = {name: name for name in ("tensor", "storage", "leaf", "step", "output", _HISTORY, "counter")}
+"""What a field of this name refers to, if the table below does not say otherwise."""
+_REFERENCES: dict[type, dict[str, str | tuple[str, ...]]] = {
     call.Lineage: {"base": f"tensor{_OR_NONE}"},
-    call.TensorInput: {"storage": f"storage{_OR_NONE}"},
-    call.StorageInput: {"tensor": "tensor"},
-    call.GhostInput: {"storage": "storage", "tensor": "tensor"},
-    call.ValueInput: {"leaf": "leaf"},
+    call.TensorInput: {"storage": f"storage{_OR_NONE}", "history": _ANY, "counter": _ANY},
     call.CallPlan: {"repeats": ("leaf", "tensor")},
-    numbers.NumberStep: {"step": "step"},
-    numbers.NumberFact: {"step": "step"},
-    numbers.NumberInput: {"step": "step"},
     guards.IsTensor: {"number": "tensor"},
-    guards.StaticInput: {"leaf": "leaf"},
-    guards.GradGuard: {"tensor": "tensor"},
-    alias.StorageWrite: {"storage": "storage", "output": "output"},
-    alias.FreshStorage: {"output": "output"},
-    alias.FreedStorage: {"storage": "storage", "content": "output"},
-    alias.HistoryOfInput: {"tensor": "tensor"},
-    alias.HistoryOfNode: {"output": "result of the node", "tensor": "tensor"},
-    alias.HistoryOfLeaf: {"leaf": "tensor of inputs and made"},
-    alias.CounterOfInput: {"tensor": "tensor"},
-    alias.TensorSpec: {
-        "storage": "storage of inputs and made", "history": "history", "base": "tensor of inputs and made",
-        "counter": "counter",
-    },
-    alias.TensorChange: {"tensor": "tensor"},
-    alias.GradChange: {"tensor": "tensor", "grad": "tensor of inputs and made"},
-    alias.TensorOutput: {"tensor": "tensor of inputs and made"},
-    alias.ArrayOutput: {"output": "output"},
+    alias.FreedStorage: {"content": "output"},
+    alias.HistoryOfNode: {"output": "result of the node"},
+    alias.HistoryOfLeaf: {"leaf": _MADE},
+    alias.TensorSpec: {"storage": "storage of inputs and made", "base": _MADE},
+    alias.GradChange: {"grad": _MADE},
+    alias.TensorOutput: {"tensor": _MADE},
     alias.AliasPlan: {
         "bumps": ("tensor", _ANY), "differentiable": "output", "reached": ("input", "tensor"), "read": "storage",
     },
-    world.PassedValue: {"leaf": "leaf"},
-    world.ComputedValue: {"step": "step"},
-    world.BuiltArray: {"output": "output"},
-    world.BuiltTensor: {"tensor": "tensor of inputs and made"},
+    world.BuiltTensor: {"tensor": _MADE},
     world.BuiltObject: {"number": "object"},
     saved.FromPrimal: {"index": "input"},
     saved.FromOutput: {"index": "output"},
     saved.FromForward: {"index": "residual"},
     saved.TapePlan: {"primals": "input"},
     Primal: {"index": "input"},
-    Cotangent: {"output": "output"},
     Output: {"index": "output"},
     Gradient: {"primal": "input"},
-    StateTensor: {"storage": "storage", "history": "history", "base": "tensor"},
 }  # fmt: skip
 """Plan → its fields that are numbers of something else, or tuples of them, and of what; for pairs, of what each is."""
 
 
+@functools.cache
+def references_of(cls: type) -> dict[str, str | tuple[str, ...]]:
+    """Returns the fields of a plan that refer to something, and to what."""
+    if issubclass(cls, AbstractViewOp):  # whose numbers are dims and sizes
+        return {}
+    hints, held = get_type_hints(cls), dataclasses.fields(cls)
+    named = {f.name: _BY_NAME[f.name] for f in held if f.name in _BY_NAME and hints[f.name] in (int, int | None)}
+    return named | _REFERENCES.get(cls, {})
+
+
 def require_references(traced: Traced, in_types: Sequence[Any], out_types: Sequence[Any]) -> None:
-    """Raises unless what the plans of a call refer to is there, and of the types of its graph.
-
-    Args:
-      traced: The plans.
-      in_types: Of the inputs of the graph.
-      out_types: Of the outputs of the graph that are no residuals.
-
-    Raises:
-      Damaged: If it is not.
-    """
+    """Raises unless what the plans of a call refer to is there, and of the types of its graph."""
     plan, made = traced.call, traced.alias
     n_tensors, n_storages = len(plan.tensors), len(plan.storages)
     limits = {
@@ -107,18 +91,7 @@ def require_references(traced: Traced, in_types: Sequence[Any], out_types: Seque
 def require_partition(
     traced: Traced, partition: Partition, tape: saved.TapePlan, in_types: Sequence[Any], out_types: Sequence[Any]
 ) -> None:
-    """Raises unless the plans of a backward refer to what is there, and fit its graph.
-
-    Args:
-      traced: The plans of the call.
-      partition: Its forward and backward.
-      tape: What the node of a call needs to know.
-      in_types: Of the inputs of the forward.
-      out_types: Of its outputs that are no residuals.
-
-    Raises:
-      Damaged: If they do not.
-    """
+    """Raises unless the plans of a backward refer to what is there, and fit its graph."""
     joint, residuals = partition.joint, partition.plan.residuals
     extra = list(partition.forward.out_avals)[len(out_types) :]
     limits = {"input": len(in_types), "output": len(out_types), "residual": len(extra)}
@@ -139,16 +112,12 @@ def require_partition(
 
 
 def require_state(plan: StatePlan) -> None:
-    """Raises unless what the parts of a state refer to is there.
-
-    Args:
-      plan: The state without its values.
-
-    Raises:
-      Damaged: If it is not.
-    """
-    n_tensors = len(plan.tensors)
-    limits = {"storage": len(plan.storages), "history": len(plan.histories), "tensor": n_tensors}
+    """Raises unless what the parts of a state refer to is there."""
+    n_tensors, made = len(plan.tensors), "of inputs and made"
+    limits = {
+        f"storage {made}": len(plan.storages), "history": len(plan.histories), f"tensor {made}": n_tensors,
+        "counter": n_tensors,
+    }  # fmt: skip
     _require_in_range(plan, limits)
     names = {tensor.name for tensor in plan.tensors}
     for tensor in plan.tensors:
@@ -167,7 +136,7 @@ def _require(holds: bool, otherwise: str) -> None:
 
 def _require_in_range(plans: object, limits: Mapping[str, int]) -> None:
     for plan in _parts(plans):
-        for field, kinds in REFERENCES.get(type(plan), {}).items():
+        for field, kinds in references_of(type(plan)).items():
             for number, kind in _numbers(getattr(plan, field), kinds):
                 what = kind.removesuffix(_OR_NONE)
                 if number is None or what == _ANY or (number == -1 and what != kind):

@@ -11,66 +11,23 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 
+from jaxaot.archive.codec import may_hold
 from jaxaot.archive.readers import TYPES, is_inner, tree_to_json
 from jaxaot.archive.state import StateWriter
 from jaxaot.errors import ExportError
 from jaxaot.facade.cells.cells import cell_kinds, is_object
 from jaxaot.facade.memory.generator import Generator
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.plan.alias import ArrayOutput, ConstantOutput, OutputSource, TensorOutput
+from jaxaot.plan import alias, guards, members, world
 from jaxaot.plan.call import CallPlan, TensorInput
 from jaxaot.plan.cells import ArrayInput, CellInput, PlacePlan
-from jaxaot.plan.guards import (
-    Answers,
-    Condition,
-    EqualTo,
-    HasKeys,
-    HasLength,
-    HasType,
-    IsAlsoAt,
-    IsHeldWeakly,
-    IsTensor,
-    PythonGuard,
-)
-from jaxaot.plan.members import AreDistinct
 from jaxaot.plan.number_program import ReadNumber
 from jaxaot.plan.paths import ObjectKey, Path, follow, path_text
 from jaxaot.plan.stages import Traced
-from jaxaot.plan.world import (
-    AttributeWrite,
-    BuiltArray,
-    BuiltConstant,
-    BuiltObject,
-    BuiltTensor,
-    CellWrite,
-    ComputedValue,
-    ContentWrite,
-    ContextWrite,
-    DequeWrite,
-    ItemWrite,
-    Made,
-    MadeCopy,
-    MadeInstance,
-    MadeMapping,
-    MadeSequence,
-    MadeTree,
-    MembersWrite,
-    MetadataWrite,
-    OutsideObject,
-    PassedValue,
-    PendingValue,
-    RefillWrite,
-    SliceWrite,
-    Value,
-    WorldWrite,
-    path_of,
-    values_of,
-    with_values,
-)
 from jaxaot.runtime.world import SINGLE
 
 _GRAD, _BASE = ("attr", "_grad"), ("attr", "_base_tensor")
@@ -94,12 +51,6 @@ def is_of_arguments(path: Path) -> bool:
 def relocate(traced: Traced, starts: Sequence[tuple[Path, Any]], leaves: Sequence[Any], state: StateWriter) -> Traced:
     """Returns a traced function whose plans an archive can hold.
 
-    Args:
-      traced: The traced function.
-      starts: Where its paths start.
-      leaves: The leaves of its arguments.
-      state: Gets what it reached.
-
     Raises:
       ExportError: If it does something that needs its source, with all reasons.
     """
@@ -122,30 +73,28 @@ class _Mover:
         self._require_arguments()
         call = self._call(traced.call)
         places = self._places(traced.places)
-        rng = dataclasses.replace(
-            traced.rng,
-            generators=tuple(
-                use if use.path is None else dataclasses.replace(use, path=self._thing(use.path, Generator))
-                for use in traced.rng.generators
-            ),
+        uses = tuple(
+            use if use.path is None else dataclasses.replace(use, path=self._generator(use.path))
+            for use in traced.rng.generators
         )
-        world = dataclasses.replace(
-            traced.world,
-            made=tuple(map(self._made, traced.world.made)),
-            writes=tuple(write for w in traced.world.writes if (write := self._write(w)) is not None),
-        )
+        made = tuple(map(self._made, traced.world.made))
+        writes = tuple(write for w in traced.world.writes if (write := self._write(w)) is not None)
         for tree in (traced.in_tree, traced.out_tree):
             try:
                 tree_to_json(tree)
             except ExportError as error:
                 self.problems.append(str(error))
-        alias = dataclasses.replace(traced.alias, outputs=tuple(map(self._output, traced.alias.outputs)))
-        if alias.refills:
+        outputs = tuple(map(self._output, traced.alias.outputs))
+        if traced.alias.refills:
             self.problems.append("a storage is freed that the backward needs, and filled again by a hook")
         if self.problems:
             listed = "\n".join(f"  - {problem}" for problem in dict.fromkeys(self.problems))
             raise ExportError(f"A process without the source of this function could not call it:\n{listed}")
-        return dataclasses.replace(traced, call=call, places=places, rng=rng, world=world, alias=alias, events=())
+        return dataclasses.replace(
+            traced, call=call, places=places, rng=dataclasses.replace(traced.rng, generators=uses), events=(),
+            world=dataclasses.replace(traced.world, made=made, writes=writes),
+            alias=dataclasses.replace(traced.alias, outputs=outputs),
+        )  # fmt: skip
 
     # -- what is reached -----------------------------------------------------------------------------------------------
 
@@ -159,8 +108,9 @@ class _Mover:
                 )
         for static in self.traced.call.statics:
             condition = static.condition
-            is_plain = isinstance(condition, EqualTo) and isinstance(condition.value, _PLAIN)
-            if not (is_plain or (isinstance(condition, HasType) and condition.cls in (Generator, int, float, complex))):
+            is_plain = isinstance(condition, guards.EqualTo) and isinstance(condition.value, _PLAIN)
+            is_kept = isinstance(condition, guards.HasType) and condition.cls in (Generator, int, float, complex)
+            if not (is_plain or is_kept):
                 self.problems.append(
                     f"an argument is {condition.words(_Names())}, which is no tensor, array, number or string: have "
                     "the function reach it instead"
@@ -202,9 +152,9 @@ class _Mover:
     def _in_state(self, name: str) -> Path:
         return (("root", "fn"), ("item", name))
 
-    def _thing(self, path: Path, cls: type) -> Path:
-        if not isinstance(follow(self.starts, path), cls):
-            self.problems.append(f"`{path_text(path)}` is no {cls.__name__}")
+    def _generator(self, path: Path) -> Path:
+        if not isinstance(follow(self.starts, path), Generator):
+            self.problems.append(f"`{path_text(path)}` is no Generator")
         return self._moved(path)
 
     def _number(self, path: Path) -> Path:
@@ -225,16 +175,14 @@ class _Mover:
             if not guard.is_none and self.state.has(tensor):
                 self.state.note_grad(tensor)
         self._require_grads_as_before(call)
-        numbers = dataclasses.replace(
-            call.numbers,
-            numbers=tuple(
-                dataclasses.replace(n, path=self._number(n.path)) if isinstance(n, ReadNumber) else n
-                for n in call.numbers.numbers
-            ),
+        read = (
+            dataclasses.replace(n, path=self._number(n.path)) if isinstance(n, ReadNumber) else n
+            for n in call.numbers.numbers
         )
+        numbers = dataclasses.replace(call.numbers, numbers=tuple(read))
         if call.autocast is not None:
             self.problems.append("it is exported under `ja.autocast`: enter that in the function")
-        python = tuple(guard for g in call.python if (guard := self._guard(g)) is not None)
+        python = tuple(dataclasses.replace(guard, line=None) for guard in call.python if self._is_kept(guard))
         return dataclasses.replace(call, tensors=tensors, numbers=numbers, python=python, autocast=None)
 
     def _tensor(self, tensor: TensorInput) -> TensorInput:
@@ -271,49 +219,44 @@ class _Mover:
                 "`optimizer.zero_grad()`"
             )
 
-    def _guard(self, guard: PythonGuard) -> PythonGuard | None:
-        """Returns a guard on containers of the arguments; None for one on the function's own Python."""
-        is_of_state = not is_of_arguments(guard.path)
-        if isinstance(guard.condition, Answers) and not (is_of_state and guard.condition.fact in _KEPT):
+    def _is_kept(self, guard: guards.PythonGuard) -> bool:
+        """Returns whether a guard is one on containers of the arguments, not on the function's own Python."""
+        condition, is_of_call = guard.condition, is_of_arguments(guard.path)
+        if isinstance(condition, guards.Answers) and (is_of_call or condition.fact not in _KEPT):
             self.problems.append(
-                f"it asks for the `{guard.condition.fact}` of `{path_text(guard.path)}`, which an archive does not keep"
+                f"it asks for the `{condition.fact}` of `{path_text(guard.path)}`, which an archive does not keep"
             )
         if guard.path[0][1] == "fn":
             self._require_unchanged(guard)
-            return None
-        condition = self._condition(guard.condition)
-        if condition is None or not is_of_arguments(guard.path):
-            if isinstance(guard.condition, IsHeldWeakly):
-                self.problems.append(f"`{path_text(guard.path)}` is an object, known by its identity")
-            return None
-        return dataclasses.replace(guard, condition=condition, line=None)
+            return False
+        if isinstance(condition, guards.IsHeldWeakly):
+            self.problems.append(f"`{path_text(guard.path)}` is an object, known by its identity")
+        return is_of_call and self._may_be_kept(condition)
 
-    def _condition(self, condition: Condition) -> Condition | None:
+    def _may_be_kept(self, condition: guards.Condition) -> bool:
         match condition:
-            case EqualTo(value) if isinstance(value, _PLAIN):
-                return condition
-            case HasType(cls) if cls in TYPES.values():
-                return condition
-            case HasKeys(keys) if all(type(key) in (str, int) for key in keys):
-                return condition
-            case HasLength() | IsTensor():
-                return condition
-            case IsAlsoAt(path) if is_of_arguments(path):
-                return condition
-            case AreDistinct(paths) if all(map(is_of_arguments, paths)):
-                return condition
+            case guards.EqualTo(value):
+                return isinstance(value, _PLAIN)
+            case guards.HasType(cls):
+                return cls in TYPES.values()
+            case guards.HasKeys(keys):
+                return all(type(key) in (str, int) for key in keys)
+            case guards.IsAlsoAt(path):
+                return is_of_arguments(path)
+            case members.AreDistinct(paths):
+                return all(map(is_of_arguments, paths))
             case _:
-                return None
+                return may_hold(guards.Condition, condition)
 
-    def _require_unchanged(self, guard: PythonGuard) -> None:
+    def _require_unchanged(self, guard: guards.PythonGuard) -> None:
         """Notes a place that decided what was traced and that the function itself changes."""
-        if not isinstance(guard.condition, EqualTo):
+        if not isinstance(guard.condition, guards.EqualTo):
             return
         for write in self.traced.world.writes:
             place = _place(write)
             if place is not None and place == guard.path:
                 value = getattr(write, "value", None)
-                if not (isinstance(value, BuiltConstant) and value.value == guard.condition.value):
+                if not (isinstance(value, world.BuiltConstant) and value.value == guard.condition.value):
                     self.problems.append(
                         f"it changes `{path_text(place)}`, which decides what it computes, so that its second call is "
                         "another one: keep it in a tensor"
@@ -342,62 +285,44 @@ class _Mover:
 
     # -- Python's objects ----------------------------------------------------------------------------------------------
 
-    def _made(self, made: Made) -> Made:
-        match made:
-            case MadeSequence(cls) | MadeMapping(cls) if cls in (list, tuple, dict):
-                return with_values(made, self._value)
-            case MadeSequence(cls) | MadeMapping(cls) | MadeInstance(cls):
-                self.problems.append(f"it makes a {cls.__name__}, whose class is not there")
-            case MadeTree() | MadeCopy():
-                self.problems.append("it makes an object or a NumPy array: make a list, a dict or a tensor")
-            case _:
-                assert_never(made)
+    def _made(self, made: world.Made) -> world.Made:
+        cls = getattr(made, "cls", None)
+        if may_hold(world.Made, made) and cls in (list, tuple, dict):
+            return world.with_values(made, self._value)
+        self.problems.append(
+            "it makes an object or a NumPy array: make a list, a dict or a tensor"
+            if cls is None
+            else f"it makes a {cls.__name__}, whose class is not there"
+        )
         return made
 
-    def _value(self, value: Value) -> Value:
-        match value:
-            case OutsideObject(path) if not is_of_arguments(path):
-                held = follow(self.starts, path)
-                if isinstance(held, (Tensor, Generator)):
-                    return OutsideObject(self._moved(path))
-                self.problems.append(f"it keeps or returns `{path_text(path)}`, a {type(held).__name__}")
-            case BuiltConstant(constant) if not isinstance(constant, _PLAIN):
-                self.problems.append(f"it keeps or returns a {type(constant).__name__}")
-            case (
-                OutsideObject() | PassedValue() | ComputedValue() | BuiltArray() | BuiltTensor() | BuiltConstant()
-                | BuiltObject() | PendingValue()
-            ):  # fmt: skip
-                pass
-            case _:
-                assert_never(value)
+    def _value(self, value: world.Value) -> world.Value:
+        if isinstance(value, world.OutsideObject) and not is_of_arguments(value.path):
+            found = follow(self.starts, value.path)
+            if isinstance(found, (Tensor, Generator)):
+                return world.OutsideObject(self._moved(value.path))
+            self.problems.append(f"it keeps or returns `{path_text(value.path)}`, a {type(found).__name__}")
+        held: Any = None if may_hold(world.Value, value) else value
+        held = value.value if isinstance(value, world.BuiltConstant) else held
+        if not isinstance(held, _PLAIN):
+            self.problems.append(f"it keeps or returns a {type(held).__name__}")
         return value
 
-    def _write(self, write: WorldWrite) -> WorldWrite | None:
-        for value in values_of(write):
-            self._value(value)
-        place = _place(write)
-        match write:
-            case CellWrite(cell, value):
-                return ItemWrite(*self._item(self._cell(self.traced.places.cells[cell])), self._value(value))
-            case AttributeWrite(value=value) | ItemWrite(value=value) if (
-                place is not None and place[0][1] == "fn" and value is not None and _is_simple(value)
-            ):
-                return ItemWrite(*self._item(self._kept(place)), self._value(value))
-            case ItemWrite(path, BuiltConstant(key), cls=cls) if (
-                is_of_arguments(path) and cls is dict and type(key) in (str, int)
-            ):
-                return with_values(write, self._value)
-            case SliceWrite(path) | RefillWrite(path) if is_of_arguments(path):
-                return with_values(write, self._value)
-            case (
-                AttributeWrite() | ItemWrite() | RefillWrite() | SliceWrite() | MetadataWrite() | DequeWrite()
-                | MembersWrite() | ContentWrite() | ContextWrite()
-            ):  # fmt: skip
-                where = "what it reaches" if place is None else f"`{path_text(place)}`"
-                self.problems.append(f"it changes {where}, which is not there: return the value instead")
-                return None
-            case _:
-                assert_never(write)
+    def _write(self, write: world.WorldWrite) -> world.WorldWrite | None:
+        moved, place = world.with_values(write, self._value), _place(write)
+        value = getattr(moved, "value", None)
+        if isinstance(moved, world.CellWrite):
+            return world.ItemWrite(*self._item(self._cell(self.traced.places.cells[moved.cell])), value)
+        is_simple = value is not None and not isinstance(value, world.BuiltObject)
+        if place is not None and place != world.path_of(write) and place[0][1] == "fn" and is_simple:
+            return world.ItemWrite(*self._item(self._kept(place)), value)
+        key = getattr(getattr(moved, "key", world.BuiltConstant("")), "value", None)
+        is_of_dict = getattr(moved, "cls", dict) is dict and type(key) in (str, int)
+        if may_hold(world.WorldWrite, moved) and is_of_dict and is_of_arguments(moved.path):
+            return moved
+        where = "what it reaches" if place is None else f"`{path_text(place)}`"
+        self.problems.append(f"it changes {where}, which is not there: return the value instead")
+        return None
 
     def _kept(self, place: Path) -> Path:
         """Returns where something is kept that the function puts into a place of its own."""
@@ -414,44 +339,28 @@ class _Mover:
         self.state.put(name, None)
         return self._in_state(name)
 
-    def _item(self, path: Path) -> tuple[Path, BuiltConstant]:
-        return path[:-1], BuiltConstant(path[-1][1])
+    def _item(self, path: Path) -> tuple[Path, world.BuiltConstant]:
+        return path[:-1], world.BuiltConstant(path[-1][1])
 
     # -- results -------------------------------------------------------------------------------------------------------
 
-    def _output(self, output: OutputSource) -> Any:
-        match output:
-            case OutsideObject():
-                return self._value(output)
-            case ConstantOutput(value):
-                if not isinstance(value, _PLAIN) and type(value) not in (ComputedValue, BuiltObject):
-                    self.problems.append(f"it returns a {type(value).__name__}: return tensors, arrays and numbers")
-                return output
-            case TensorOutput() | ArrayOutput():
-                return output
-            case _:
-                assert_never(output)
+    def _output(self, output: alias.OutputSource) -> Any:
+        if isinstance(output, world.OutsideObject):
+            return self._value(output)
+        value = output.value if isinstance(output, alias.ConstantOutput) else None
+        if not isinstance(value, (*_PLAIN, world.ComputedValue, world.BuiltObject)):
+            self.problems.append(f"it returns a {type(value).__name__}: return tensors, arrays and numbers")
+        return output
 
 
-def _place(write: WorldWrite) -> Path | None:
+def _place(write: world.WorldWrite) -> Path | None:
     """Returns the path to what a write changes; None for a cell."""
-    match write:
-        case AttributeWrite(path, name):
-            return (*path, ("attr", name))
-        case ItemWrite(path, BuiltConstant(key)):
-            return (*path, ("item", key))
-        case (
-            CellWrite() | MetadataWrite() | ItemWrite() | RefillWrite() | SliceWrite() | DequeWrite() | MembersWrite()
-            | ContentWrite() | ContextWrite()
-        ):  # fmt: skip
-            return path_of(write)
-        case _:
-            assert_never(write)
-
-
-def _is_simple(value: Value) -> bool:
-    """Returns whether a value can be kept in the state."""
-    return not isinstance(value, BuiltObject)
+    path = world.path_of(write)
+    if isinstance(write, world.AttributeWrite):
+        return (*write.path, ("attr", write.name))
+    if isinstance(write, world.ItemWrite) and isinstance(write.key, world.BuiltConstant):
+        return (*write.path, ("item", write.key.value))
+    return path
 
 
 class _Names:

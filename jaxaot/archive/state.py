@@ -24,7 +24,7 @@ from jaxaot.facade.memory.generator import Generator
 from jaxaot.facade.memory.history import History
 from jaxaot.facade.memory.storage import Storage
 from jaxaot.facade.memory.tensor import Tensor, wrap, wrap_array
-from jaxaot.views.chain import ViewChain
+from jaxaot.plan.alias import HistoryOfLeaf, TensorSpec
 from jaxaot.views.layout import Layout
 
 
@@ -44,40 +44,17 @@ class StateStorage:
 
 
 @dataclasses.dataclass(frozen=True)
-class StateHistory:
-    """What tensors share through which gradients flow."""
-
-    layout: Layout
-    offset: int
-    requires_grad: bool
-
-
-@dataclasses.dataclass(frozen=True)
 class StateTensor:
     """A tensor.
 
     Attributes:
       name: What it is called.
-      storage: Number of its storage.
-      layout: What it shows.
-      offset: Where that begins.
-      history: Number of its history; None if it has none.
-      base: Number of the tensor that it is a view of, if that is part of the state.
-      chain: Steps from the base of its history.
-      creation: How the view was made, where that forbids writes.
-      counter: Number of its write counter; None if it has none.
+      spec: What it shows of which storage, and its history, base and counter, if it has such.
       grad: Name of its `.grad`; `""` for zeros, None for none.
     """
 
     name: str
-    storage: int
-    layout: Layout
-    offset: int
-    history: int | None
-    base: int | None
-    chain: ViewChain
-    creation: str | None
-    counter: int | None
+    spec: TensorSpec
     grad: str | None
 
 
@@ -124,7 +101,7 @@ class StatePlan:
     """The state without its values; numbers stand for places in these tuples."""
 
     storages: tuple[StateStorage, ...] = ()
-    histories: tuple[StateHistory, ...] = ()
+    histories: tuple[HistoryOfLeaf, ...] = ()
     tensors: tuple[StateTensor, ...] = ()
     arrays: tuple[StateArray, ...] = ()
     numbers: tuple[StateNumber, ...] = ()
@@ -148,11 +125,7 @@ class State(dict[str, Any]):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
-        """Refuses to be traced.
-
-        Raises:
-          ExportError: Always.
-        """
+        """Refuses to be traced."""
         raise ExportError(
             "A function from an archive was called inside of one that is traced. It is compiled already, and no graph "
             "can hold it: call it outside of `ja.compile`."
@@ -213,7 +186,7 @@ class StateWriter:
         tensors = {name: value for name, value in self._taken.items() if isinstance(value, Tensor)}
         number = {id(tensor): i for i, tensor in enumerate(tensors.values())}
         storages: dict[int, tuple[int, StateStorage]] = {}
-        histories: dict[int, tuple[int, StateHistory]] = {}
+        histories: dict[int, tuple[int, HistoryOfLeaf]] = {}
         counters: dict[int, int] = {}
         found = []
         for name, tensor in tensors.items():
@@ -232,21 +205,20 @@ class StateWriter:
                     storage.is_shared = True  # no later write gives it away
                     self.arrays[name] = array
             if history is not None and id(history) not in histories:
-                histories[id(history)] = (
-                    len(histories), StateHistory(history.layout.plain, history.offset, history.requires_grad),
-                )  # fmt: skip
-            found.append(StateTensor(
-                name=name,
-                storage=storages[id(storage)][0],
-                layout=tensor._layout.plain,
-                offset=tensor._offset,
-                history=None if history is None else histories[id(history)][0],
-                base=number.get(id(tensor._base_tensor)),
-                chain=tensor._chain,
-                creation=tensor._creation,
-                counter=None if counter is None else counters.setdefault(id(counter), len(counters)),
-                grad=self._names.get(id(tensor._grad), "") if id(tensor) in self._with_grads else None,
-            ))  # fmt: skip
+                held = HistoryOfLeaf(history.requires_grad, history.layout.plain, history.offset, None)
+                histories[id(history)] = len(histories), held
+            spec = TensorSpec(
+                storages[id(storage)][0],
+                tensor._layout.plain,
+                tensor._offset,
+                None if history is None else histories[id(history)][0],
+                number.get(id(tensor._base_tensor)),
+                tensor._chain,
+                tensor._creation,
+                None if counter is None else counters.setdefault(id(counter), len(counters)),
+            )
+            grad = self._names.get(id(tensor._grad), "") if id(tensor) in self._with_grads else None
+            found.append(StateTensor(name, spec, grad))
         others = {name: value for name, value in self._taken.items() if name not in tensors}
         return StatePlan(
             tuple(storage for _, storage in storages.values()),
@@ -291,10 +263,6 @@ class StateWriter:
 def make_state(plan: StatePlan, weights: Mapping[str, Any]) -> State:
     """Returns a state with values.
 
-    Args:
-      plan: The state without its values.
-      weights: Name → values.
-
     Raises:
       ArchiveError: If values are missing, or of another shape or dtype.
     """
@@ -314,21 +282,21 @@ def make_state(plan: StatePlan, weights: Mapping[str, Any]) -> State:
             "`ja.load(path, weights=state_dict)`; `exported.state_dict()` has them."
         )
     histories = [History(h.layout, h.offset, h.requires_grad) for h in plan.histories]
-    counters = {t.counter: WriteCounter() for t in plan.tensors if t.counter is not None}
+    counters = {t.spec.counter: WriteCounter() for t in plan.tensors}
     tensors = []
-    for held in plan.tensors:
-        tensor = wrap(storages[held.storage], held.layout, held.offset)
-        tensor._history = None if held.history is None else histories[held.history]
-        tensor._chain, tensor._creation = held.chain, held.creation
-        tensor._counter = None if held.counter is None else counters[held.counter]
+    for spec in (held.spec for held in plan.tensors):
+        tensor = wrap(storages[spec.storage], spec.layout, spec.offset)
+        tensor._history = None if spec.history is None else histories[spec.history]
+        tensor._chain, tensor._creation = spec.chain, spec.creation
+        tensor._counter = None if spec.counter is None else counters[spec.counter]
         if tensor._history is not None and tensor._history.requires_grad:
             tensor._history.leaf = weakref.ref(tensor)
         tensors.append(tensor)
     state = State({held.name: tensor for held, tensor in zip(plan.tensors, tensors, strict=True)})
     for held, tensor in zip(plan.tensors, tensors, strict=True):
-        tensor._base_tensor = None if held.base is None else tensors[held.base]
+        tensor._base_tensor = None if held.spec.base is None else tensors[held.spec.base]
         if held.grad is not None:
-            dense = held.layout.dense
+            dense = held.spec.layout.dense
             tensor._grad = state[held.grad] if held.grad else wrap_array(jnp.zeros(dense.size, dense.dtype), dense)
     state.update(bare)
     state.update({number.name: number.value for number in plan.numbers})

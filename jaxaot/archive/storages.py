@@ -28,12 +28,7 @@ from jaxaot.views.layout import Layout
 
 
 def lay_out(call: CallPlan, starts: Sequence[tuple[Path, Any]]) -> bool:
-    """Gives the storages of arguments the layouts that a program wants, and returns whether any was another one.
-
-    Args:
-      call: What the program takes.
-      starts: Where its paths start.
-    """
+    """Gives the storages of arguments the layouts that a program wants, and returns whether any was another one."""
     has_changed = False
     for plan in call.tensors:
         if plan.storage < 0 or not is_of_arguments(plan.path):

@@ -131,11 +131,7 @@ class _Copies:
         return placements_of(whole)
 
     def _axes_of_rows(self, placed: Mapping[int, Sequence[Placement]]) -> tuple[str, ...]:
-        """Returns the axes of the mesh along which devices have rows of their own.
-
-        Raises:
-          PlacementError: If there are none.
-        """
+        """Returns the axes of the mesh along which devices have rows of their own."""
         names = self.mesh.axis_names
         axes = tuple(name for i, name in enumerate(names) if not any(p[i].is_shard() for p in placed.values()))
         if not axes:
@@ -147,12 +143,7 @@ class _Copies:
         return axes
 
     def _stacked(self, p: Tensor, placements: Sequence[Placement]) -> Tensor:
-        """Returns a leaf of one copy of a parameter for each part of the rows.
-
-        Args:
-          p: The parameter.
-          placements: How one copy lies.
-        """
+        """Returns a leaf of one copy of a parameter for each part of the rows."""
         pairs = zip(self.mesh.axis_names, placements, strict=True)
         rows = [Shard(0) if name in self.axes else _behind_the_first(placement) for name, placement in pairs]
         with no_grad():

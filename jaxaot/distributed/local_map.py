@@ -142,11 +142,7 @@ class _Everywhere:
 
 
 def _check_alike(name: str, place: int, placements: Placements, axes: frozenset[Any]) -> None:
-    """Raises if a result differs along axes along which it is said to be the same.
-
-    Raises:
-      PlacementError: If it does.
-    """
+    """Raises if a result differs along axes along which it is said to be the same."""
     if axes:
         raise PlacementError(
             f"Result {place} of `{name}` may differ from device to device along {sorted(axes)}, and `out_placements` "
@@ -158,11 +154,7 @@ def _check_alike(name: str, place: int, placements: Placements, axes: frozenset[
 def _body_of(
     name: str, on_parts: Callable[..., Any], given: Sequence[Tensor], mesh: Mesh, specs: tuple[PartitionSpec, ...]
 ) -> Body:
-    """Returns a function of parts as a graph. It is traced where the names of the mesh's axes are known.
-
-    Raises:
-      TraceError: If it writes to a tensor from outside.
-    """
+    """Returns a function of parts as a graph. It is traced where the names of the mesh's axes are known."""
     shapes = [NamedSharding(mesh, spec).shard_shape(tuple(x.shape)) for x, spec in zip(given, specs, strict=True)]
     parts = [dataclasses.replace(leaf_spec(x), shape=shape) for x, shape in zip(given, shapes, strict=True)]
     traced: list[Body] = []

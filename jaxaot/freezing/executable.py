@@ -21,12 +21,7 @@ from jaxaot.lower.executable import Executable
 
 
 def prepack(closed: ClosedJaxpr, frozen: Collection[int]) -> Split:
-    """Returns a graph in two: what parameters alone decide, as the kernels want it, and the rest.
-
-    Args:
-      closed: The graph, its calls inlined.
-      frozen: Which of its inputs hold parameters.
-    """
+    """Returns a graph in two: what parameters alone decide, as the kernels want it, and the rest."""
     graph = fold_scales(drop_identities(closed), frozen)
     joined = join_products(graph, frozen)
     oriented = orient_products(joined.graph, frozen, joined.wanted)
@@ -69,14 +64,7 @@ class FrozenExecutable:
     def __init__(
         self, closed: ClosedJaxpr, donated: Sequence[int] = (), name: str = "graph", *, frozen: Frozen
     ):  # fmt: skip
-        """Splits a graph; nothing is packed or compiled yet.
-
-        Args:
-          closed: The graph.
-          donated: The positions of the inputs whose buffers the call may reuse.
-          name: What profiles and HLO call it.
-          frozen: What the executables of the program share.
-        """
+        """Splits a graph; nothing is packed or compiled yet."""
         self.donated = tuple(sorted(set(donated)))
         self._split, self._recipe = frozen.plan(closed)
         self._store = frozen.store
@@ -128,11 +116,7 @@ class FrozenExecutable:
         return self.call
 
     def prepare_for(self, sources: Mapping[int, Any]) -> None:
-        """Packs what frozen inputs are, and compiles the graph.
-
-        Args:
-          sources: By position, the frozen inputs.
-        """
+        """Packs what frozen inputs are, and compiles the graph."""
         made = self._packed(tuple(sources[i] for i in self.frozen_inputs))
         avals = self._split.run.in_avals[len(made) :]
         types: list[Any] = [jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type) for aval in avals]

@@ -6,7 +6,7 @@ import functools
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Literal, ParamSpec, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar
 
 import jax
 
@@ -135,7 +135,7 @@ class FrozenFunction(Generic[P, R]):
                 f"{shown(fn)} turns gradients on inside, by `ja.enable_grad()`, and a frozen function has none. Leave "
                 "that out, or compile the function by `ja.compile`."
             )
-        frozen = Frozen(frozen_inputs(traced, self._argnums), self._store, {})
+        frozen = Frozen(_names(frozen_inputs(traced, self._argnums)), self._store, {})
 
         def make(closed: Any, donated: Sequence[int] = (), name: str = "graph") -> FrozenExecutable:
             made = FrozenExecutable(closed, donated, name, frozen=frozen)
@@ -154,25 +154,24 @@ class FrozenFunction(Generic[P, R]):
         with no_grad():
             program = self._compiled.prepare(args, {})
         roots = ((("root", "args"),), args), ((("root", "kwargs"),), {}), ((("root", "fn"),), self.fn)
-        executables = program.executables
+        executables, frozen = program.executables, frozen_inputs(program.traced, self._argnums)
         executable: FrozenExecutable = executables.get("forward_donated", executables["forward"])
-        executable.prepare_for(sources_of(program.traced, executable.frozen_inputs, roots, args))
+        leaves = pytree.leaves((args, {}), is_leaf=is_leaf)
+        executable.prepare_for({i: one.find(roots, leaves) for i, one in frozen.items()})
         if discard:
-            self._discard(program.traced, executable.frozen_inputs, roots)
+            self._discard(frozen, roots)
 
-    def _discard(self, traced: Traced, frozen: Sequence[int], roots: Any) -> None:
+    def _discard(self, frozen: dict[int, FrozenInput], roots: Any) -> None:
         """Lets the arrays of frozen tensors go."""
         gone: dict[int, Discarded] = {}
         held = []
-        for spec in traced.call.storages:
-            if spec.graph_input in frozen:
-                tensor = traced.call.tensors[spec.tensor]
-                storage = follow(roots, tensor.path)._storage
+        for one in frozen.values():
+            if one.storage is not None:
+                storage = follow(roots, one.storage)._storage
                 held.append(storage.array)  # no other object has its identity as long as it is held
-                gone[id(storage.array)] = stand_in = Discarded(readable(tensor.path), shown_owner(self.fn))
+                gone[id(storage.array)] = stand_in = Discarded(readable(one.storage), shown_owner(self.fn))
                 storage.array, storage.is_shared = stand_in, True
-        if len(gone) < len(frozen):
-            kept = [name for i, name in frozen_inputs(traced, self._argnums).items() if i not in _of_storages(traced)]
+        if kept := [one.name for one in frozen.values() if one.storage is None]:
             warnings.warn(
                 f"`discard=True` lets tensors go, and {', '.join(f'`{name}`' for name in kept)} are arrays that others "
                 "may hold: delete your own references to them.",
@@ -198,8 +197,7 @@ class FrozenFunction(Generic[P, R]):
         """Prints what is packed for a call: each value, its bytes, and the parameters that it is made of."""
         with no_grad():
             traced, _ = trace_for_call(self.fn, args, kwargs)
-        frozen = frozen_inputs(traced, self._argnums)
-        plan = Frozen(frozen, self._store, {})
+        plan = Frozen(_names(frozen_inputs(traced, self._argnums)), self._store, {})
         parts, recipe = plan.plan(prepare_forward(forward_graph(traced, None)))
         lines = []
         for var, read in zip(parts.pack.jaxpr.outvars, recipe.read, strict=True):
@@ -249,14 +247,24 @@ def shown_owner(fn: object) -> str:
 # -- which inputs are frozen -------------------------------------------------------------------------------------------
 
 
-def frozen_inputs(traced: Traced, argnums: Sequence[int]) -> dict[int, str]:
-    """Returns the graph inputs that hold parameters, each with its name.
+class FrozenInput(NamedTuple):
+    """A graph input that holds a parameter.
 
-    Args:
-      traced: The traced function.
-      argnums: Positions of arguments that hold parameters.
+    Attributes:
+      name: What users call it.
+      find: Takes where paths start, and the leaves of the arguments, to its array.
+      storage: The tensor of whose storage it is the array; None if it is that of none.
     """
+
+    name: str
+    find: Callable[[Any, Sequence[Any]], Any]
+    storage: Path | None = None
+
+
+def frozen_inputs(traced: Traced, argnums: Sequence[int]) -> dict[int, FrozenInput]:
+    """Returns the graph inputs that hold parameters."""
     call, found = traced.call, {}
+    owners = [i for i, tree in enumerate(traced.in_tree.children()[0].children()) for _ in range(tree.num_leaves)]
     n_arguments = traced.in_tree.children()[0].num_nodes and len(traced.in_tree.children()[0].children())
     wanted = {i % n_arguments for i in argnums if -n_arguments <= i < n_arguments}
     if len(wanted) < len(set(argnums)):
@@ -265,22 +273,35 @@ def frozen_inputs(traced: Traced, argnums: Sequence[int]) -> dict[int, str]:
     passed = {
         t.storage for t in call.tensors if t.is_argument and not (t.path[:1] == ARGS and _argument(t.path) in wanted)
     }
+
+    def held(path: Path, read: Callable[[Any], Any]) -> Callable[[Any, Sequence[Any]], Any]:
+        return lambda roots, leaves: read(follow(roots, path))
+
     for number, storage in enumerate(call.storages):
         if storage.graph_input is not None and number not in changed and number not in passed:
-            found[storage.graph_input] = readable(call.tensors[storage.tensor].path)
-    owners = [i for i, tree in enumerate(traced.in_tree.children()[0].children()) for _ in range(tree.num_leaves)]
+            path = call.tensors[storage.tensor].path
+            array = held(path, lambda tensor: tensor._storage.array)
+            found[storage.graph_input] = FrozenInput(readable(path), array, path)
     for i, value in zip(positions_of_values(call, traced.places), call.values, strict=True):
         if value.leaf < len(owners) and owners[value.leaf] in wanted:
-            found[i] = f"args[{owners[value.leaf]}], leaf {value.leaf}"
+            name = f"args[{owners[value.leaf]}], leaf {value.leaf}"
+            found[i] = FrozenInput(name, lambda roots, leaves, leaf=value.leaf: leaves[leaf])
     written = {write.cell for write in traced.world.writes if isinstance(write, CellWrite)}
     for number, cell in enumerate(traced.places.cells):
         for i, leaf in enumerate(cell.leaves):
             if leaf.graph_input is not None and leaf.kind == "array" and number not in written:
-                found[leaf.graph_input] = readable(cell.path) + ("" if len(cell.leaves) == 1 else f"[{i}]")
-    for array in traced.places.arrays:
-        if array.leaf.graph_input is not None and array.leaf.kind == "array":
-            found[array.leaf.graph_input] = readable(array.path)
+                attribute = cell_kinds()[cell.kind].value_attribute
+                array = held(cell.path, lambda one, name=attribute, i=i: pytree.leaves(getattr(one, name))[i])
+                name = readable(cell.path) + ("" if len(cell.leaves) == 1 else f"[{i}]")
+                found[leaf.graph_input] = FrozenInput(name, array)
+    for bare in traced.places.arrays:
+        if bare.leaf.graph_input is not None and bare.leaf.kind == "array":
+            found[bare.leaf.graph_input] = FrozenInput(readable(bare.path), held(bare.path, lambda array: array))
     return dict(sorted(found.items()))
+
+
+def _names(inputs: dict[int, FrozenInput]) -> dict[int, str]:
+    return {i: one.name for i, one in inputs.items()}
 
 
 ARGS: Path = (("root", "args"),)
@@ -289,26 +310,3 @@ ARGS: Path = (("root", "args"),)
 def _argument(path: Path) -> Any:
     """Returns which positional argument a path leads into."""
     return path[1][1] if len(path) > 1 else None
-
-
-def _of_storages(traced: Traced) -> set[int]:
-    return {s.graph_input for s in traced.call.storages if s.graph_input is not None}
-
-
-def sources_of(traced: Traced, frozen: Sequence[int], roots: Any, args: tuple[Any, ...]) -> dict[int, Any]:
-    """Returns the arrays that the frozen inputs of a call are."""
-    found: dict[int | None, Any] = {}
-    for storage in traced.call.storages:
-        if storage.graph_input in frozen:
-            found[storage.graph_input] = follow(roots, traced.call.tensors[storage.tensor].path)._storage.array
-    leaves = pytree.leaves((args, {}), is_leaf=is_leaf)
-    for i, value in zip(positions_of_values(traced.call, traced.places), traced.call.values, strict=True):
-        found[i] = leaves[value.leaf]
-    for cell in traced.places.cells:
-        held = pytree.leaves(getattr(follow(roots, cell.path), cell_kinds()[cell.kind].value_attribute))
-        for leaf, array in zip(cell.leaves, held, strict=True):
-            found[leaf.graph_input] = array
-    for bare in traced.places.arrays:
-        if bare.leaf.graph_input in frozen:
-            found[bare.leaf.graph_input] = follow(roots, bare.path)
-    return {i: found[i] for i in frozen}

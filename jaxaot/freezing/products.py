@@ -113,10 +113,7 @@ def _join(rewriter: Rewriter, group: Sequence[Eqn]) -> Any:
     whole = rewriter.call(_side_by_side, *weights, orders=tuple(orders), n_summed=n_summed)
     rows = [size for axis, size in enumerate(left.aval.shape) if axis not in left_axes]
     n_columns = sum(map(math.prod, sizes))
-    params = {
-        **first.params,
-        "dimension_numbers": ((left_axes, tuple(range(1, 1 + n_summed))), ((), ())),
-    }
+    params = {**first.params, "dimension_numbers": ((left_axes, tuple(range(1, 1 + n_summed))), ((), ()))}
     product = array_var([*rows, n_columns], first.outvars[0])
     rewriter.add(dot_general_p, params, [left, whole], product, first)
     parts = rewriter.calls(_parts, product, sizes=tuple(sizes))
@@ -147,17 +144,12 @@ def _parts(product: Any, sizes: Any) -> list[Any]:
 def orient_products(closed: ClosedJaxpr, frozen: Collection[int], wanted: frozenset[Any] = frozenset()) -> Packing:
     """Returns the graph with weights in the order and the precision that XLA:CPU computes fastest with.
 
-        b = transpose a                                     c = dot_general[((1,),(1,))] x a
-        c = dot_general[((1,),(0,))] x b             →
+    b = transpose a                                     c = dot_general[((1,),(1,))] x a
+    c = dot_general[((1,),(0,))] x b             →
 
-        w: bf16[m,n]                                        v: f32[m,n] = convert w
-        c: bf16[k,n] = dot_general x w                      y: f32[k,n] = dot_general (convert x) v
-                                                            c: bf16[k,n] = convert y
-
-    Args:
-      closed: The graph.
-      frozen: Which of its inputs hold parameters.
-      wanted: Weights that are packed whatever their bytes.
+    w: bf16[m,n]                                        v: f32[m,n] = convert w
+    c: bf16[k,n] = dot_general x w                      y: f32[k,n] = dot_general (convert x) v
+                                                        c: bf16[k,n] = convert y
     """
     closed = fixed_first(closed, frozen)
     if jax.default_backend() != "cpu":

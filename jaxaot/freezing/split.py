@@ -29,12 +29,7 @@ class Fixed(dict[Any, int]):
     """
 
     def __init__(self, closed: ClosedJaxpr, frozen: Collection[int]):
-        """Looks which values are fixed.
-
-        Args:
-          closed: The graph.
-          frozen: Which of its inputs hold parameters.
-        """
+        """Looks which values are fixed."""
         jaxpr = closed.jaxpr
         super().__init__({jaxpr.invars[i]: 1 << k for k, i in enumerate(frozen)})
         self.bytes = [aval_bytes(jaxpr.invars[i].aval) for i in frozen]

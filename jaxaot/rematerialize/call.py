@@ -36,7 +36,7 @@ from jaxaot.passes.hooked_residuals import pack_residuals
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
 from jaxaot.plan.stages import Partition
-from jaxaot.rematerialize.linear import LinearMap, depending, derivative_of, with_outputs
+from jaxaot.rematerialize.linear import LinearMap, depending, derivative_of, with_items, with_outputs
 from jaxaot.rematerialize.room import Cuts, Turn
 from jaxaot.settings import Config
 from jaxaot.tape.saved_hooks import HookPair
@@ -248,11 +248,7 @@ class RematCall:
 
 
 def _packed(parts: Partition, hooks: HookPair) -> Partition:
-    """Returns a partition whose residuals are packed inside the graphs.
-
-    Raises:
-      UntraceableHooksError: If that cannot be.
-    """
+    """Returns a partition whose residuals are packed inside the graphs."""
     parts = pack_residuals(parts, hooks, functools.cache(trace_hooks))
     if parts.plan.packed_between:
         types = {short_aval(parts.backward.in_avals[i]) for i in parts.plan.packed_between}
@@ -287,21 +283,6 @@ def _is_inexact(value: Any) -> bool:
     return jnp.issubdtype(value.dtype, jnp.inexact)
 
 
-def _evaluate(*args: object, jaxpr: ClosedJaxpr, call: RematCall) -> Any:
-    del call
-    return jaxpr_as_fun(jaxpr)(*args)
-
-
-def _graph(jaxpr: ClosedJaxpr, call: RematCall) -> Any:
-    del call
-    return jaxpr
-
-
-def _like(graph: Any, jaxpr: ClosedJaxpr, call: RematCall) -> RematCall:
-    del jaxpr
-    return call.like(graph)
-
-
 def _transpose(cotangents: Sequence[Any], args: Sequence[Any], jaxpr: ClosedJaxpr, call: RematCall) -> Any:
     """Transposes a function that is linear in some arguments: there is nothing to save, so JAX does."""
     del call
@@ -309,22 +290,11 @@ def _transpose(cotangents: Sequence[Any], args: Sequence[Any], jaxpr: ClosedJaxp
     used = [i for i, cotangent in enumerate(cotangents) if cotangent is not None]
 
     def moved(*moving: Any) -> Any:
-        values = list(args)
-        for i, value in zip(linear, moving, strict=True):
-            values[i] = value
-        results = jaxpr_as_fun(jaxpr)(*values)
+        results = jaxpr_as_fun(jaxpr)(*with_items(args, linear, moving))
         return [results[i] for i in used]
 
-    found: list[Any] = [None] * len(args)
     pulled = jax.linear_transpose(moved, *(jaxpr.in_avals[i] for i in linear))([cotangents[i] for i in used])
-    for i, cotangent in zip(linear, pulled, strict=True):
-        found[i] = cotangent
-    return found
-
-
-def _types(jaxpr: ClosedJaxpr, call: RematCall) -> Any:
-    del call
-    return jaxpr.out_avals, jaxpr.effects
+    return with_items([None] * len(args), linear, pulled)
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], jaxpr: ClosedJaxpr, call: RematCall) -> Any:
@@ -337,18 +307,12 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], jaxpr: ClosedJaxpr, ca
         return _plain_jvp(primals, tangents, perturbed, jaxpr)
     outputs, residuals = cut.forward(primals)
     results = cut.derivative(*residuals, *(tangents[i] for i in perturbed))
-    for i, tangent in zip(cut.outputs, results, strict=True):
-        found[i] = tangent
-    return [with_type_of(x, aval) for x, aval in zip(outputs, jaxpr.out_avals, strict=True)], found
+    outputs = [with_type_of(x, aval) for x, aval in zip(outputs, jaxpr.out_avals, strict=True)]
+    return outputs, with_items(found, cut.outputs, results)
 
 
 def _plain_jvp(primals: Sequence[Any], tangents: Sequence[Any], perturbed: tuple[int, ...], jaxpr: ClosedJaxpr) -> Any:
-    def moved(*moving: object) -> Any:
-        values = list(primals)
-        for i, value in zip(perturbed, moving, strict=True):
-            values[i] = value
-        return jaxpr_as_fun(jaxpr)(*values)
-
+    moved = lambda *moving: jaxpr_as_fun(jaxpr)(*with_items(primals, perturbed, moving))
     outputs, found = jax.jvp(moved, [primals[i] for i in perturbed], [tangents[i] for i in perturbed])
     return outputs, [t if _is_inexact(t) else None for t in found]
 
@@ -374,5 +338,15 @@ def _split(missing: Sequence[int], jaxpr: ClosedJaxpr, call: RematCall) -> Any:
 
 
 rematerialized_p = make_primitive(
-    "rematerialized", Rules(_evaluate, _types, _jvp, _batch, _transpose, _graph, _like, split=_split)
+    "rematerialized",
+    Rules(
+        lambda *args, jaxpr, call: jaxpr_as_fun(jaxpr)(*args),
+        lambda jaxpr, call: (jaxpr.out_avals, jaxpr.effects),
+        _jvp,
+        _batch,
+        _transpose,
+        lambda jaxpr, call: jaxpr,
+        lambda graph, jaxpr, call: call.like(graph),
+        split=_split,
+    ),
 )

@@ -134,13 +134,8 @@ class LinearMap:
             tangents = [avals[i].strip_weak_type() for i in perturbed]
 
             def push(*args: object) -> Any:
-                values = list(args[:n])
-
-                def moved(*moving: object) -> Any:
-                    for i, value in zip(perturbed, moving, strict=True):
-                        values[i] = value
-                    return jaxpr_as_fun(self.there.graph)(*values)
-
+                values = args[:n]
+                moved = lambda *moving: jaxpr_as_fun(self.there.graph)(*with_items(values, perturbed, moving))
                 return jax.jvp(moved, tuple(values[i] for i in perturbed), args[n:])[1]
 
             early = self.there.early
@@ -210,14 +205,7 @@ class LinearMap:
 
 
 def transposable(n_residuals: int, there: Direction, operands: Sequence[Atom], results: Sequence[Any]) -> LinearMap:
-    """Returns a linear map whose backward direction is the transpose, by JAX, of its forward direction.
-
-    Args:
-      n_residuals: How many residuals it takes.
-      there: The direction from operands to results.
-      operands: The types of the operands.
-      results: The types of the results.
-    """
+    """Returns a linear map whose backward direction is the transpose, by JAX, of its forward direction."""
 
     def make() -> Any:
         return recompute_late(transpose_graph(there.graph, n_residuals, operands), n_residuals)
@@ -283,20 +271,9 @@ def with_outputs(closed: ClosedJaxpr, kept: Sequence[int]) -> Any:
     return dce(close_jaxpr(make_jaxpr_object(jaxpr.invars, outvars, jaxpr.eqns, jaxpr.constvars), closed.consts))
 
 
-def _evaluate(*args: object, linear: LinearMap) -> Any:
-    return jaxpr_as_fun(linear.there.graph)(*args)
-
-
-def _lower(*args: object, linear: LinearMap) -> Any:
-    return jaxpr_as_fun(linear.there.lowered)(*args)
-
-
-def _lowered(linear: LinearMap) -> Any:
-    return linear.there.lowered
-
-
-def _types(linear: LinearMap) -> Any:
-    return linear.out_avals, set()
+def with_items(items: Sequence[Any], places: Sequence[int], new: Sequence[Any]) -> list[Any]:
+    """Returns a list with other items at some places."""
+    return list((dict(enumerate(items)) | dict(zip(places, new, strict=True))).values())
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], linear: LinearMap) -> Any:
@@ -332,4 +309,15 @@ def _transpose(cotangents: Sequence[Any], args: tuple[Any, ...], linear: LinearM
     return [*[None] * n, *(ct if x is None else None for ct, x in zip(results, args[n:], strict=True))]
 
 
-linear_map_p = make_primitive("linear_map", Rules(_evaluate, _types, _jvp, _batch, _transpose, _lowered, lower=_lower))
+linear_map_p = make_primitive(
+    "linear_map",
+    Rules(
+        lambda *args, linear: jaxpr_as_fun(linear.there.graph)(*args),
+        lambda linear: (linear.out_avals, set()),
+        _jvp,
+        _batch,
+        _transpose,
+        lambda linear: linear.there.lowered,
+        lower=lambda *args, linear: jaxpr_as_fun(linear.there.lowered)(*args),
+    ),
+)

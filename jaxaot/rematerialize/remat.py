@@ -212,10 +212,7 @@ def remat(
             "not have. Name the arguments whose values Python needs: `ja.remat(fn, static_argnums=(1,))`."
         )
     waits = prevent_cse if isinstance(prevent_cse, bool) else any(prevent_cse)
-    numbers, names = (
-        several(static_argnums, int, "static_argnums"),
-        several(static_argnames, str, "static_argnames"),
-    )
+    numbers, names = (several(static_argnums, int, "static_argnums"), several(static_argnames, str, "static_argnames"))
     options = Options(policy, memory_budget, numbers, names, waits)
     return functools.partial(rematerialize, options=options) if fn is None else rematerialize(fn, options)
 
@@ -509,11 +506,7 @@ def _lifted_call(fn: Callable[..., Any], args: tuple[Any, ...], options: Options
 
 
 def refuse_tensors(leaves: Sequence[Any], fn: Callable[..., Any]) -> None:
-    """Raises if an argument is a tensor.
-
-    Raises:
-      ArgumentError: If one is.
-    """
+    """Raises if an argument is a tensor."""
     if any(isinstance(leaf, Tensor) for leaf in leaves):
         name = getattr(fn, "__name__", "fn")
         raise ArgumentError(

@@ -47,16 +47,7 @@ class Options:
 
 
 def several(values: Any, kind: type, option: str) -> tuple[Any, ...]:
-    """Returns positions or names as a tuple, of which one may be given alone.
-
-    Args:
-      values: The positions or names.
-      kind: `int` or `str`.
-      option: The name of the option of `remat`.
-
-    Raises:
-      ArgumentError: If they are something else.
-    """
+    """Returns positions or names as a tuple, of which one may be given alone."""
     found = (values,) if isinstance(values, int | str) or not isinstance(values, Iterable) else tuple(values)
     if any(not isinstance(value, kind) for value in found):
         raise ArgumentError(
@@ -77,11 +68,7 @@ class StaticArguments:
     """Which arguments of a function are static."""
 
     def __init__(self, fn: Callable[..., Any], options: Options):
-        """Reads the positions and names that are static.
-
-        Raises:
-          UsageError: If there is no such argument.
-        """
+        """Reads the positions and names that are static."""
         self._fn, self._numbers, self._names = fn, options.static_argnums, options.static_argnames
         given = {"static_argnums": self._numbers or None, "static_argnames": self._names or None}
         self._static = Static(fn, given) if self._numbers or self._names else None
@@ -120,16 +107,7 @@ class StaticArguments:
         return tuple(marked[i] for i in range(len(args))), {name: marked[name] for name in kwargs}
 
     def explain(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Raises an error that names the ints of a call, if the function can be traced with these, and only so.
-
-        Args:
-          error: What was raised when all ints were traced.
-          args: The arguments.
-          kwargs: The keyword arguments.
-
-        Raises:
-          ConcretizationError: If it can.
-        """
+        """Raises an error that names the ints of a call, if the function can be traced with these, and only so."""
         moving = dict(enumerate(args)) | kwargs if self._static is None else self._static.split(args, kwargs)[0]
         ints = [place for place, value in moving.items() if any(type(leaf) is int for leaf in jax.tree.leaves(value))]
         if not ints:

@@ -112,13 +112,13 @@ def call_graph(found: Any) -> None:
     graph(*graph.example_inputs)
 
 
-ARCHIVES: dict[str, tuple[Callable[[pathlib.Path], None], Callable[[Any], None], int]] = {
-    "small": (write_small, call_small, 1),
-    "step": (write_step, call_step, 1),
-    "sizes": (write_sizes, call_sizes, 2),
-    "graph": (write_graph, call_graph, 1),
+ARCHIVES: dict[str, tuple[Callable[[pathlib.Path], None], Callable[[Any], None]]] = {
+    "small": (write_small, call_small),
+    "step": (write_step, call_step),
+    "sizes": (write_sizes, call_sizes),
+    "graph": (write_graph, call_graph),
 }
-"""Name → what writes an archive, what calls what it holds, and the number of its format."""
+"""Name → what writes an archive, and what calls what it holds."""
 
 
 # -- kinds of damage ---------------------------------------------------------------------------------------------------
@@ -252,27 +252,26 @@ WITH_RIGHT_SUMS = {"manifest": of_manifest, "programs": of_programs, "tables": o
 KINDS = ("bytes", "zip", *WITH_RIGHT_SUMS)
 
 
-def rewritten(source: pathlib.Path, path: pathlib.Path, change: Callable[..., Any], number: int = 1) -> None:
+def rewritten(source: pathlib.Path, path: pathlib.Path, change: Callable[..., Any]) -> None:
     """Writes an archive with other parts and right checksums.
 
     Args:
       source: The archive.
       path: Where the other one is written.
       change: Takes the manifest and the parts, and changes them.
-      number: Of the format.
     """
     archive = Archive(source)
     parts = {name: archive.part(name) for name in archive.manifest["parts"]}
     manifest = {name: value for name, value in archive.manifest.items() if name != "parts"}
     change(manifest, parts)
-    write_archive(path, manifest, parts, number)
+    write_archive(path, manifest, parts)
 
 
-def write_damaged(source: pathlib.Path, path: pathlib.Path, kind: str, seed: int, number: int) -> None:
+def write_damaged(source: pathlib.Path, path: pathlib.Path, kind: str, seed: int) -> None:
     """Writes an archive with one kind of damage."""
     rng = random.Random(f"{kind} {seed}")
     if kind in WITH_RIGHT_SUMS:
-        rewritten(source, path, lambda manifest, parts: WITH_RIGHT_SUMS[kind](manifest, parts, rng), number)
+        rewritten(source, path, lambda manifest, parts: WITH_RIGHT_SUMS[kind](manifest, parts, rng))
     else:
         path.write_bytes((damaged if kind == "bytes" else of_zip)(source.read_bytes(), rng))
 
@@ -285,15 +284,15 @@ def check(folder: pathlib.Path, kind: str, seeds: range) -> Iterator[str]:
       kind: Of `KINDS`.
       seeds: Each damages one of `ARCHIVES`.
     """
-    for name, (write, _, _) in ARCHIVES.items():
+    for name, (write, _) in ARCHIVES.items():
         if not (folder / f"{name}.jaxaot").exists():
             write(folder / f"{name}.jaxaot")
     names = sorted(ARCHIVES)
     for seed in seeds:
         name = names[seed % len(names)]
-        _, call, number = ARCHIVES[name]
+        _, call = ARCHIVES[name]
         path = folder / "damaged.jaxaot"
-        write_damaged(folder / f"{name}.jaxaot", path, kind, seed, number)
+        write_damaged(folder / f"{name}.jaxaot", path, kind, seed)
         step = "load"
         try:
             loaded = ja.load(path)

@@ -13,7 +13,7 @@ from tests.archive.test_calls import check_alike
 from tests.laws.test_random_sizes import make_program, tolerances
 from tests.runtime.sized import rows
 
-OLD = pathlib.Path(__file__).parents[1] / "data" / "format2.jaxaot"
+OLD = pathlib.Path(__file__).parents[1] / "data" / "format1_sizes.jaxaot"
 
 
 def make():
@@ -201,7 +201,7 @@ def test_a_process_without_the_source(held):
     np.testing.assert_allclose([float(text) for text in found.stdout.split()], expected, rtol=1e-5)
 
 
-def test_an_archive_of_format_2_loads():
+def test_an_archive_of_format_1_with_sizes_loads():
     """It is of `lambda x: (x * w).sum()`, and for 2 to 9 rows."""
     loaded = ja.load(OLD)
     (w,) = loaded.parameters()
