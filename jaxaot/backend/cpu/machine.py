@@ -180,27 +180,6 @@ class Machine:
     max_thin_columns: int = 64
     """Up to how many columns of a matrix a barrier pays, which costs another small array (`benchmarks.rewrites`)."""
 
-    min_seed_flops: int = 1 << 22
-    """What takes less is done before another core has begun: about 50 microseconds."""
-
-    shared_flops: int = dataclasses.field(default_factory=lambda: 0 if _ynn_uses_all_cores() else 10_000_000)
-    """A product of a batch that takes this is computed on all cores: 192 cubed is, 128 by 128 by 256 is not.
-
-    Since jax 0.11 all are.
-    """
-
-    shared_elements: int = 1 << 17
-    """And so is one with a matrix of as many elements: 384 by 384 by 16 is, 320 by 320 by 32 not."""
-
-    min_seeds: int = 3
-    """XLA runs small programs one kernel after the other: an attention alone, two products, lost a fourth by parts."""
-
-    flops_per_copied_byte: int = 12
-    """What one core computes in the time in which a byte is copied."""
-
-    flops_per_equation: int = 1_000_000
-    """What one core computes in the time that another kernel takes besides its work."""
-
     # -- shards of a batch
 
     max_sharded_cores: int = 8
