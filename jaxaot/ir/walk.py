@@ -11,7 +11,7 @@ import dataclasses
 import enum
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import jax
@@ -355,12 +355,6 @@ class _Ordered:
 
     def __lt__(self, other: object) -> bool:
         return False
-
-
-def has_duplicates(atoms: Sequence[Atom]) -> bool:
-    """Returns whether a variable occurs twice among `atoms`."""
-    seen = list(variables(atoms))
-    return len(set(seen)) < len(seen)
 
 
 def opened(eqn: Eqn) -> tuple[str, Any] | None:

@@ -32,7 +32,8 @@ from jaxaot.ir.checkpoints import open_checkpoints
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.device_program import device_program, with_device_program
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import inline, reading, rebuild, substitute
+from jaxaot.ir.rewrite import inline, rebuild
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
 from jaxaot.passes.attempt import attempt
 from jaxaot.passes.declared import On
@@ -185,21 +186,20 @@ def _with_tuned_parts(
     """
     if not passes or not any(eqn.primitive.name == "shard_map" for eqn in closed.jaxpr.eqns):
         return closed
-    eqns: list[Any] = []
-    named: dict[Any, Any] = {}
-    for eqn in closed.jaxpr.eqns:
-        eqn = reading(eqn, named)
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
         tuned = None
         if eqn.primitive.name == "shard_map":
-            run = functools.partial(_tuned_part, eqn, passes, results)
+            read = eqn.replace(invars=rewriter.read(eqn.invars))
+            run = functools.partial(_tuned_part, read, passes, results)
             tuned = attempt("The passes for what a device computes", run, None, check)
         if tuned is None:
-            eqns.append(eqn)
+            rewriter.keep(eqn)
             continue
-        made, atoms = tuned
-        eqns += made
-        named.update(zip(eqn.outvars, atoms, strict=True))
-    return rebuild(closed, eqns, substitute(closed.jaxpr.outvars, named)) if named else closed
+        rewriter.write(tuned[0])
+        for var, atom in zip(eqn.outvars, tuned[1], strict=True):
+            rewriter.replace(var, atom)
+    return rewriter.graph()
 
 
 def _tuned_part(eqn: Eqn, passes: Sequence[str], results: list[PassResult]) -> Any:

@@ -13,10 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxaot._jax import DropVar
 from jaxaot._typing import Array, ClosedJaxpr, Eqn
-from jaxaot.ir.build import traced
-from jaxaot.ir.rewrite import reading, rebuild, substitute
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, is_rewritable, variables
 
 _WINDOWS = {"reduce_window_sum": 0, "reduce_window_max": -1, "reduce_window_min": 1}
@@ -31,21 +29,15 @@ Rewrite = Callable[[Any], "Callable[..., list[Any]] | None"]
 
 def avoid_faults(closed: ClosedJaxpr) -> Any:
     """Returns the graph without what XLA on CPU is known to compile wrongly and what can be said otherwise for free."""
-    nested = _nested_slices(closed)
-    eqns: list[Any] = []
-    names: dict[Any, Any] = {}
-    for i, original in enumerate(closed.jaxpr.eqns):
-        rewrite = _slice_within if i in nested else _REWRITES.get(original.primitive.name)
-        fn = rewrite(original) if rewrite is not None and is_rewritable(original) else None
-        eqn = reading(original, names)
+    nested, rewriter = _nested_slices(closed), Rewriter(closed)
+    for i, eqn in enumerate(rewriter.equations()):
+        rewrite = _slice_within if i in nested else _REWRITES.get(eqn.primitive.name)
+        fn = rewrite(eqn) if rewrite is not None and is_rewritable(eqn) else None
         if fn is None:
-            eqns.append(eqn)
-            continue
-        steps, results, constants = traced(fn, eqn.invars, eqn)
-        assert not constants, "what is added is no array"
-        eqns += steps
-        names.update((v, r) for v, r in zip(eqn.outvars, results, strict=True) if not isinstance(v, DropVar))
-    return rebuild(closed, eqns, substitute(closed.jaxpr.outvars, names)) if names else closed
+            rewriter.keep(eqn)
+        else:
+            rewriter.replace(eqn.outvars[0], rewriter.call(fn, *eqn.invars))
+    return rewriter.graph()
 
 
 def _square(eqn: Eqn) -> Callable[..., Any] | None:

@@ -18,7 +18,8 @@ from jax.lax import optimization_barrier_p
 
 from jaxaot._jax import ClosedJaxpr, Jaxpr, close_jaxpr, scan_counts
 from jaxaot._typing import Eqn
-from jaxaot.ir.rewrite import CHECKPOINTS, is_call, reading, rebuild, substitute
+from jaxaot.ir.rewrite import CHECKPOINTS, is_call
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import backward_slice, forward_slice, sub_jaxprs, variables
 
 _LIKE_CALLS = {"cond", "shard_map", *CHECKPOINTS}
@@ -118,22 +119,20 @@ def _without(closed: ClosedJaxpr, may_stand: bool) -> Any:
     if not (any(map(_has_inside, jaxpr.eqns)) if may_stand else has_barriers(jaxpr)):
         return closed
     used = Needed(jaxpr)
-    replaced: dict[Any, Any] = {}
-    eqns: list[Any] = []
-    for eqn in jaxpr.eqns:
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
         if not may_stand and eqn.primitive is optimization_barrier_p:
-            replaced.update(zip(eqn.outvars, substitute(eqn.invars, replaced), strict=True))
+            for var, atom in zip(eqn.outvars, rewriter.read(eqn.invars), strict=True):
+                rewriter.replace(var, atom)
             continue
         inner = may_stand and may_hold_barriers(eqn, used)
-        new = with_bodies(reading(eqn, replaced), lambda body, inner=inner: _without(body, inner))
+        new = with_bodies(eqn, lambda body, inner=inner: _without(body, inner))
         if not may_stand and eqn.primitive.name in CHECKPOINTS and _prevents_cse(eqn):
             never = eqn.params["prevent_cse"]
             never = tuple(False for _ in never) if isinstance(never, tuple) else False
             new = new.replace(params={**new.params, "prevent_cse": never})
-        eqns.append(new)
-    if len(eqns) == len(jaxpr.eqns) and all(new is eqn for new, eqn in zip(eqns, jaxpr.eqns, strict=True)):
-        return closed
-    return rebuild(closed, eqns, substitute(jaxpr.outvars, replaced))
+        rewriter.keep(new)
+    return rewriter.graph()
 
 
 def _prevents_cse(eqn: Eqn) -> bool:

@@ -19,9 +19,9 @@ from jaxaot._jax import Literal
 from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot.backend.cpu.repair.barriers import Needed, may_hold_barriers, with_bodies
 from jaxaot.backend.cpu.repair.separate_writes import WITH_BODIES
-from jaxaot.ir.build import barrier
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import is_call, reading, rebuild, substitute
+from jaxaot.ir.rewrite import is_call
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, sub_jaxprs
 
 _COMPARED = {"eq", "ne", "ge", "le", "gt", "lt"}
@@ -46,21 +46,16 @@ def hold_extremes(closed: ClosedJaxpr, keeps_barriers: bool = True) -> ClosedJax
     if not keeps_barriers or not _has_comparisons(jaxpr):
         return closed
     held, used = _compared_with_extremes(jaxpr), Needed(jaxpr)
-    names: dict[Any, Any] = {}
-    eqns: list[Any] = []
-    for original in jaxpr.eqns:
-        eqn = reading(original, names)
-        if original.primitive.name in WITH_BODIES or is_call(original):
-            keeps_inside = may_hold_barriers(original, used)
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
+        if eqn.primitive.name in WITH_BODIES or is_call(eqn):
+            keeps_inside = may_hold_barriers(eqn, used)
             eqn = with_bodies(eqn, functools.partial(hold_extremes, keeps_barriers=keeps_inside))
-        eqns.append(eqn)
-        for var in original.outvars:
+        rewriter.keep(eqn)
+        for var in eqn.outvars:
             if var in held:
-                barred, (names[var],) = barrier([var], eqn)
-                eqns.append(barred)
-    if len(eqns) == len(jaxpr.eqns) and all(new is eqn for new, eqn in zip(eqns, jaxpr.eqns, strict=True)):
-        return closed
-    return rebuild(closed, eqns, substitute(jaxpr.outvars, names))
+                rewriter.hold(var)
+    return rewriter.graph()
 
 
 def _has_comparisons(jaxpr: Jaxpr) -> bool:

@@ -26,7 +26,8 @@ from jaxaot._typing import Array, ClosedJaxpr, Eqn, Jaxpr
 from jaxaot.backend.cpu.repair.barriers import Needed, may_hold_barriers, with_bodies
 from jaxaot.ir.build import barrier, n_elements, traced
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import CHECKPOINTS, is_call, rebuild
+from jaxaot.ir.rewrite import CHECKPOINTS, is_call
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, aval_bytes, is_rewritable, sub_jaxprs, variables
 
 _CUTS = {"slice", "dynamic_slice", "gather"}
@@ -56,27 +57,25 @@ def separate_writes(closed: ClosedJaxpr, keeps_barriers: bool = True) -> Any:
     if not _has_writes(jaxpr):
         return closed
     conflicts, used = _Conflicts(jaxpr), Needed(jaxpr)
-    eqns: list[Any] = []
-    for position, eqn in enumerate(jaxpr.eqns):
+    rewriter = Rewriter(closed)
+    for position, eqn in enumerate(rewriter.equations()):
         if eqn.primitive.name in WITH_BODIES or is_call(eqn):
             keeps_inside = keeps_barriers and may_hold_barriers(eqn, used)
-            eqns.append(with_bodies(eqn, functools.partial(separate_writes, keeps_barriers=keeps_inside)))
+            rewriter.keep(with_bodies(eqn, functools.partial(separate_writes, keeps_barriers=keeps_inside)))
             continue
         operands = conflicts.of(position) if is_rewritable(eqn) else []
         if operands and keeps_barriers:
             invars = list(eqn.invars)
             for i in operands:  # one each, as in a `shard_map` they may vary over unlike axes
                 barred, (invars[i],) = barrier([invars[i]], eqn)
-                eqns.append(barred)
-            eqns.append(eqn.replace(invars=invars))
+                rewriter.write([barred])
+            rewriter.keep(eqn.replace(invars=invars))
         elif operands and (choice := _by_choice(eqn)) and conflicts.may_go_wrong(position):
             made, _, _ = traced(choice, eqn.invars, eqn)
-            eqns += [*made[:-1], made[-1].replace(outvars=eqn.outvars)]
+            rewriter.write([*made[:-1], made[-1].replace(outvars=eqn.outvars)])
         else:
-            eqns.append(eqn)
-    if len(eqns) == len(jaxpr.eqns) and all(new is eqn for new, eqn in zip(eqns, jaxpr.eqns, strict=True)):
-        return closed
-    return rebuild(closed, eqns, jaxpr.outvars)
+            rewriter.keep(eqn)
+    return rewriter.graph()
 
 
 def _by_choice(eqn: Eqn) -> Any:
