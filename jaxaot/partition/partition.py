@@ -46,8 +46,7 @@ from jaxaot.partition.tags import (
     without_markers,
 )
 from jaxaot.partition.timeline import memory_timeline
-from jaxaot.partition.variants import Choice as Found
-from jaxaot.partition.variants import Variant, Variants
+from jaxaot.partition.variants import Found, Variant, Variants
 from jaxaot.plan.stages import JointGraph, Partition
 
 _TRIALS_TO_FIT = 10

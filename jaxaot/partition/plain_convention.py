@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, assert_never
+from typing import Any
 
 from jaxaot._jax import ClosedJaxpr, Literal, close_jaxpr, make_jaxpr_object
 from jaxaot._typing import Aval
@@ -21,10 +21,10 @@ from jaxaot.plan.saved import (
     FromForward,
     FromOutput,
     FromPrimal,
-    FromRefill,
     ResidualSource,
     SavedValue,
     SavePlan,
+    picked,
 )
 from jaxaot.plan.stages import JointGraph, Partition
 
@@ -43,19 +43,8 @@ def without_refills(joint: JointGraph) -> JointGraph:
 def as_plain_graphs(partition: Partition) -> tuple[Any, Any]:
     """Returns the forward and the backward of a partition without refills in the plain convention."""
     jaxpr, n_outputs = partition.forward.jaxpr, partition.joint.n_outputs
-    residuals = []
-    for source in partition.plan.residuals:
-        match source:
-            case FromPrimal(index):
-                residuals.append(jaxpr.invars[index])
-            case FromOutput(index):
-                residuals.append(jaxpr.outvars[index])
-            case FromForward(index):
-                residuals.append(jaxpr.outvars[n_outputs + index])
-            case FromRefill():
-                raise AssertionError("a refill is no value of the forward")
-            case _:
-                assert_never(source)
+    residuals = [picked(source, jaxpr.invars, jaxpr.outvars, n_outputs) for source in partition.plan.residuals]
+    assert None not in residuals, "a refill is no value of the forward"
     outvars = [*jaxpr.outvars[:n_outputs], *residuals]
     forward = make_jaxpr_object(jaxpr.invars, outvars, jaxpr.eqns, jaxpr.constvars)
     return close_jaxpr(forward, partition.forward.consts), partition.backward

@@ -19,7 +19,7 @@ from jaxaot._immutable import immutable
 from jaxaot._typing import Array, Shape
 from jaxaot.errors import ViewError
 from jaxaot.views.index_dtype import place_numbers
-from jaxaot.views.layout import contiguous_stride, view_stride
+from jaxaot.views.layout import contiguous_stride, memory_places, view_stride
 from jaxaot.views.window import flip_sign, reinterpret
 
 
@@ -292,7 +292,7 @@ class AsStrided(AbstractViewOp):
 
     def apply(self, x, starts=None):
         # for each element of the view, the parent's element at the same place of memory; zero where there is none
-        wanted, shown = memory_places(self.geometry(self.parent)).ravel(), memory_places(self.parent).ravel()
+        wanted, shown = memory_places(self.size, self.stride, self.offset).ravel(), memory_places(*self.parent).ravel()
         order = np.argsort(shown, kind="stable")
         found = np.minimum(np.searchsorted(shown[order], wanted), max(shown.size - 1, 0))
         if not shown.size or not wanted.size:
@@ -413,16 +413,6 @@ class AsDtype(AbstractViewOp):
 
     def dtype(self, parent):
         return self.wanted
-
-
-def memory_places(geometry: Geometry) -> np.ndarray:
-    """Returns the memory element of each element of a tensor."""
-    places = np.full(geometry.size, geometry.offset, np.int64)
-    for axis, (n, stride) in enumerate(zip(geometry.size, geometry.stride, strict=True)):
-        shape = [1] * len(geometry.size)
-        shape[axis] = n
-        places = places + (np.arange(n, dtype=np.int64) * stride).reshape(shape)
-    return places
 
 
 ViewChain = tuple[AbstractViewOp, ...]

@@ -30,7 +30,7 @@ import numpy as np
 from jaxaot._immutable import immutable
 from jaxaot._typing import Array, DTypeLike, Shape
 from jaxaot.views.index_dtype import place_numbers
-from jaxaot.views.layout import Layout, contiguous, layout_of
+from jaxaot.views.layout import Layout, contiguous, layout_of, memory_places
 from jaxaot.views.part import PartLayout
 
 Starts = Sequence[int] | np.ndarray | Array
@@ -107,11 +107,7 @@ class IndexWindow(AbstractWindow):
     stride: Shape
 
     def _indices(self, starts: Starts, n_places: int) -> Array | np.ndarray:
-        places = np.zeros(self.size, np.int64)
-        for axis, (n, stride) in enumerate(zip(self.size, self.stride, strict=True)):
-            shape = [1] * len(self.size)
-            shape[axis] = n
-            places = places + (np.arange(n, dtype=np.int64) * stride).reshape(shape)
+        places = memory_places(self.size, self.stride)
         if _is_static(starts):
             return place_numbers(places + int(starts[0]), n_places)
         return jnp.asarray(place_numbers(places, n_places)) + starts[0]
