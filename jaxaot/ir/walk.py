@@ -11,7 +11,7 @@ import dataclasses
 import enum
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Container, Hashable, Iterable
 from typing import Any
 
 import jax
@@ -52,6 +52,12 @@ class Makers(dict[Any, Any]):
         if eqn is None or (primitives and eqn.primitive not in primitives):
             return None
         return eqn if is_rewritable(eqn) else None
+
+    def behind(self, atom: Atom, names: Container[str]) -> Any:
+        """Returns what an atom is made of by equations of some primitives alone, each of its first operand."""
+        while not isinstance(atom, Literal) and (eqn := self.get(atom)) is not None and eqn.primitive.name in names:
+            atom = eqn.invars[0]
+        return atom
 
 
 def is_rewritable(eqn: Eqn) -> bool:

@@ -9,15 +9,11 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._jax import (
-    DropVar,
     Literal,
-    close_jaxpr,
-    make_jaxpr_object,
-    make_var,
     type_varies_over,
 )
 from jaxaot._typing import Atom, Aval, ClosedJaxpr, Eqn, Var
-from jaxaot.ir.rewrite import inline, substitute
+from jaxaot.ir.rewrite import rebuild, splice
 from jaxaot.ir.walk import short_aval, variables
 from jaxaot.passes.dce import dce
 
@@ -63,13 +59,8 @@ def drop_zeros(closed: ClosedJaxpr, zeros: Collection[int]) -> Any:
         aval = var.aval
         key = short_aval(aval), type_varies_over(aval)
         if key not in made:
-            graph = inline(jax.make_jaxpr(lambda: _zeros(aval))())
-            fresh: dict[Any, Any] = {}
-            for eqn in graph.jaxpr.eqns:
-                targets = [out if isinstance(out, DropVar) else make_var(out.aval) for out in eqn.outvars]
-                eqns.append(eqn.replace(invars=substitute(eqn.invars, fresh), outvars=targets))
-                fresh.update(zip(eqn.outvars, targets, strict=True))
-            (made[key],) = substitute(graph.jaxpr.outvars, fresh)
+            steps, (made[key],), _ = splice(jax.make_jaxpr(lambda: _zeros(aval))(), [])
+            eqns.extend(steps)
         return made[key]
 
     def read(atom: Atom) -> Any:
@@ -89,8 +80,7 @@ def drop_zeros(closed: ClosedJaxpr, zeros: Collection[int]) -> Any:
         eqns.append(eqn.replace(invars=[read(atom) for atom in eqn.invars]))
     outvars = [read(atom) for atom in jaxpr.outvars]
     invars = [var for i, var in enumerate(jaxpr.invars) if i not in set(zeros)]
-    graph = make_jaxpr_object(invars, outvars, eqns, jaxpr.constvars)
-    return dce(close_jaxpr(graph, closed.consts))
+    return dce(rebuild(closed, eqns, outvars, invars))
 
 
 def _makes_zeros(eqn: Eqn, is_zero: Any) -> bool:

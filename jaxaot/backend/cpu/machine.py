@@ -35,11 +35,6 @@ def _glibc() -> tuple[int, ...] | None:
     return tuple(map(int, numbers)) if all(map(str.isdecimal, numbers)) else None
 
 
-def _ynn_uses_all_cores() -> bool:
-    """Returns whether YNN, to which XLA gives convolutions and products, uses all cores: since jax 0.11 it does."""
-    return jax.__version_info__ >= (0, 11)
-
-
 @immutable
 class Machine:
     """Facts of a machine; sizes are in bytes, work in FLOPs, unless a name says otherwise.
@@ -106,8 +101,9 @@ class Machine:
 
     # -- convolutions
 
-    eigen_flops: float = dataclasses.field(default_factory=lambda: math.inf if _ynn_uses_all_cores() else 100_000_000)
-    """What a convolution takes, on average, where Eigen on all cores is faster than YNN on one."""
+    eigen_flops: float = math.inf if jax.__version_info__ >= (0, 11) else 100_000_000
+    """What a convolution takes, on average, where Eigen on all cores is faster than YNN on one; since jax 0.11 YNN, to
+    which XLA gives convolutions and products, uses all."""
 
     max_volume_copies: int = 7
     """How often an element of a volume may be copied."""

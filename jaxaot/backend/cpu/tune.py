@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -32,15 +31,15 @@ from jaxaot.ir.checkpoints import open_checkpoints
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.device_program import device_program, with_device_program
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import inline, rebuild
+from jaxaot.ir.rewrite import inline, with_bodies
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
 from jaxaot.passes.attempt import attempt
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import PassResult, on_several_devices, passes_on, run_passes, without_switches
 
-_BODIES = {"scan": ("jaxpr",), "while": ("body_jaxpr",), "cond": ("branches",)}
-"""The parameters that are bodies of their own, by primitive."""
+_WITH_BODIES = ("scan", "while", "cond")
+"""The primitives whose bodies are graphs of their own."""
 
 
 @immutable(eq=False)
@@ -116,15 +115,21 @@ def _respelled(closed: ClosedJaxpr, exact: bool) -> ClosedJaxpr:
     passed = avoid_faults(closed)
     passed = keep_rounding(passed) if exact else passed
 
-    def inner(body: Any, _: str) -> Any:
+    def inner(body: Any) -> Any:
         opened = inline(body, also_custom=True)
         made = _respelled(opened, exact)
         return body if made is opened else made
 
-    eqns = [_with_bodies(eqn, inner) for eqn in passed.jaxpr.eqns]
-    if all(map(operator.is_, eqns, passed.jaxpr.eqns)):
-        return passed
-    return rebuild(passed, eqns, passed.jaxpr.outvars)
+    return _with_bodies(passed, lambda _: inner)
+
+
+def _with_bodies(closed: ClosedJaxpr, change: Callable[[str], Callable[[Any], Any]]) -> ClosedJaxpr:
+    """Returns a graph with the bodies of loops and branches changed, by what is done for the primitive of each."""
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
+        name = eqn.primitive.name
+        rewriter.keep(with_bodies(eqn, change(name)) if name in _WITH_BODIES else eqn)
+    return rewriter.graph()
 
 
 def tune(
@@ -157,7 +162,7 @@ def tune(
 def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results: list[PassResult]) -> Any:
     """Returns a graph in which the bodies of loops and branches went through passes, and adds what some of them did."""
 
-    def tuned(body: Any, where: str) -> Any:
+    def tuned(where: str, body: Any) -> Any:
         opened = open_checkpoints(inline(body, also_custom=True))
         if not is_worth_tuning(opened):
             return body
@@ -167,10 +172,7 @@ def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results:
         results.extend(dataclasses.replace(result, name=f"{result.name} in a body of {where}") for result in changed)
         return _with_tuned_bodies(opened, passes, check, results)
 
-    if not passes:
-        return closed
-    eqns = [_with_bodies(eqn, tuned) for eqn in closed.jaxpr.eqns]
-    return rebuild(closed, eqns, closed.jaxpr.outvars)
+    return _with_bodies(closed, lambda where: functools.partial(tuned, where)) if passes else closed
 
 
 def _with_tuned_parts(
@@ -213,23 +215,6 @@ def _tuned_part(eqn: Eqn, passes: Sequence[str], results: list[PassResult]) -> A
     changed = (result for result in found if result.n_before != result.n_after)
     results.extend(dataclasses.replace(result, name=f"{result.name} in what a device computes") for result in changed)
     return made
-
-
-def _with_bodies(eqn: Eqn, changed: Callable[[Any, str], Any]) -> Any:
-    """Returns an equation with other bodies, itself if they are the same.
-
-    Args:
-      eqn: The equation.
-      changed: Takes a body and the name of the primitive to another body.
-    """
-    bodies: dict[str, Any] = {}
-    for name in _BODIES.get(eqn.primitive.name, ()):
-        before = eqn.params[name]
-        several = before if isinstance(before, tuple) else (before,)
-        after = tuple(changed(body, eqn.primitive.name) for body in several)
-        if not all(map(operator.is_, several, after)):
-            bodies[name] = after if isinstance(before, tuple) else after[0]
-    return eqn.replace(params={**eqn.params, **bodies}) if bodies else eqn
 
 
 def is_worth_tuning(closed: ClosedJaxpr) -> bool:

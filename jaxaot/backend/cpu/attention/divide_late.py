@@ -136,7 +136,7 @@ class _Softmaxes:
         """Returns the value that an atom transposes, and for each of its axes that of the atom."""
         axes = list(range(atom.aval.ndim))
         while (eqn := self._makers.of(atom, lax.transpose_p)) is not None:
-            axes = _sorted_by(axes, eqn.params["permutation"])
+            axes = [axes[eqn.params["permutation"].index(axis)] for axis in range(len(axes))]
             (atom,) = eqn.invars
         return atom, axes
 
@@ -167,8 +167,7 @@ class _Softmaxes:
         if equal is None or equal.invars[0] is not otherwise:
             return None
         number = self._core(instead)[0]
-        while (eqn := self._makers.of(number, lax.convert_element_type_p)) is not None:
-            (number,) = eqn.invars
+        number = self._makers.behind(number, ("convert_element_type",))
         numbers = (equal.invars[1], number)
         if not all(isinstance(one, Literal) and np.ndim(one.val) == 0 for one in numbers):
             return None
@@ -415,10 +414,6 @@ def _is_least(atom: Atom) -> bool:
 
 def _is_precise(atom: Atom) -> bool:
     return atom.aval.dtype in (np.float32, np.float64)
-
-
-def _sorted_by(axes: Sequence[Any], permutation: Sequence[int]) -> list[Any]:
-    return [axes[permutation.index(axis)] for axis in range(len(permutation))]
 
 
 def _is_all_but(along: Sequence[int | None], axis: int, like: Atom) -> bool:

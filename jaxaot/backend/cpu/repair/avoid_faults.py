@@ -47,25 +47,17 @@ def _square(eqn: Eqn) -> Callable[..., Any] | None:
         return None
     if eqn.primitive.name == "mul" and not is_square:
         return None
-    return _negated_square if eqn.params.get("y", 2) == 2 else None
-
-
-def _negated_square(x: Array, *_: Any) -> list[Any]:
-    return [lax.neg(lax.mul(x, lax.neg(x)))]
+    return (lambda x, *_: [lax.neg(lax.mul(x, lax.neg(x)))]) if eqn.params.get("y", 2) == 2 else None
 
 
 def _nested_slices(closed: ClosedJaxpr) -> set[int]:
     """Returns the positions of slices at places known at run time that are sliced so again, and of the latter."""
-    eqns, made_by = closed.jaxpr.eqns, Makers(closed.jaxpr).position
-    found = set()
-    for i, eqn in enumerate(eqns):
-        if eqn.primitive.name != "dynamic_slice":
-            continue
-        source = made_by.get(eqn.invars[0])
-        while source is not None and eqns[source].primitive.name in _SHOWN and variables(eqns[source].invars):
-            source = made_by.get(eqns[source].invars[0])
-        if source is not None and eqns[source].primitive.name == "dynamic_slice":
-            found |= {source, i}
+    makers, found = Makers(closed.jaxpr), set[int]()
+    for i, eqn in enumerate(closed.jaxpr.eqns):
+        if eqn.primitive.name == "dynamic_slice":
+            source = makers.behind(eqn.invars[0], _SHOWN)
+            if makers.of(source, lax.dynamic_slice_p) is not None:
+                found |= {makers.position[source], i}
     return found
 
 

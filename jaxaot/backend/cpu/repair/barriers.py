@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Container
+from collections.abc import Container
 from typing import Any
 
 from jax.lax import optimization_barrier_p
 
-from jaxaot._jax import ClosedJaxpr, Jaxpr, close_jaxpr, scan_counts
+from jaxaot._jax import ClosedJaxpr, Jaxpr, scan_counts
 from jaxaot._typing import Eqn
-from jaxaot.ir.rewrite import CHECKPOINTS, is_call
+from jaxaot.ir.rewrite import CHECKPOINTS, is_call, with_bodies
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import backward_slice, forward_slice, sub_jaxprs, variables
 
@@ -139,33 +139,3 @@ def _prevents_cse(eqn: Eqn) -> bool:
     """Returns whether JAX puts barriers around the body of a `jax.checkpoint`."""
     asked = eqn.params.get("prevent_cse")
     return any(asked) if isinstance(asked, tuple) else bool(asked)
-
-
-def with_bodies(eqn: Eqn, change: Callable[[Any], Any]) -> Any:
-    """Returns an equation with its bodies changed; itself if none is.
-
-    Args:
-      eqn: The equation.
-      change: Takes and returns a ClosedJaxpr; the same object if it changes nothing.
-    """
-
-    def visit(value: Any) -> Any:
-        if isinstance(value, ClosedJaxpr):
-            return change(value)
-        if isinstance(value, Jaxpr):
-            if value.constvars:
-                return value
-            closed = close_jaxpr(value)
-            changed = change(closed)
-            return value if changed is closed else changed.jaxpr
-        if isinstance(value, tuple):
-            items = tuple(map(visit, value))
-            return value if all(new is old for new, old in zip(items, value, strict=True)) else items
-        return value
-
-    changed = {}
-    for name, value in eqn.params.items():
-        new = visit(value) if isinstance(value, ClosedJaxpr | Jaxpr | tuple) else value
-        if new is not value:
-            changed[name] = new
-    return eqn.replace(params={**eqn.params, **changed}) if changed else eqn

@@ -23,10 +23,10 @@ from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Array, ClosedJaxpr, Eqn, Jaxpr
-from jaxaot.backend.cpu.repair.barriers import Needed, may_hold_barriers, with_bodies
+from jaxaot.backend.cpu.repair.barriers import Needed, may_hold_barriers
 from jaxaot.ir.build import barrier, n_elements, traced
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import CHECKPOINTS, is_call
+from jaxaot.ir.rewrite import CHECKPOINTS, is_call, with_bodies
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, aval_bytes, is_rewritable, sub_jaxprs, variables
 
@@ -158,12 +158,9 @@ class _Conflicts:
         if not _is_write(eqn) or isinstance(eqn.invars[0], Literal):
             return []
         bit = self._bit(eqn.invars[0])
-        found = [
-            i
-            for i, atom in enumerate(eqn.invars)
-            if i and not isinstance(atom, Literal) and self._reached.get(atom, 0) & bit
-        ]
-        return [i for i in found if self._name_of_producer(eqn.invars[i]) != "optimization_barrier"]
+        found = (i for i, atom in enumerate(eqn.invars) if i and not isinstance(atom, Literal))
+        found = [i for i in found if self._reached.get(eqn.invars[i], 0) & bit]
+        return [i for i in found if self._makers.of(eqn.invars[i], lax.optimization_barrier_p) is None]
 
     def may_go_wrong(self, position: int) -> bool:
         """Returns whether XLA may overwrite what a write has still to read.
@@ -236,10 +233,6 @@ class _Conflicts:
 
     def _producer(self, var: Any) -> Any:
         return self._makers.get(var)
-
-    def _name_of_producer(self, var: Any) -> str:
-        made = self._producer(var)
-        return "" if made is None else made.primitive.name
 
     def _bit(self, var: Any) -> int:
         return self._bits.get(self._family(var), 0)
