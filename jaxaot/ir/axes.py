@@ -132,7 +132,6 @@ def _beside(param: str, also_operands: bool = False, is_removed: bool = False) -
     """Returns the rule of what is done along one axis, or some, that a parameter names: all others are splits.
 
     Args:
-      param: The parameter.
       also_operands: Whether all operands are cut; else the first one alone, there being no others.
       is_removed: Whether results do not have the axis.
     """

@@ -121,7 +121,6 @@ def _taps(size: int, window: int, n_results: int, stride: int, padding: int, spr
     """Returns how many pairs of a result and a place of its window meet an element of one axis of the image.
 
     Args:
-      size: The length of the axis.
       window: That of the kernel's.
       n_results: That of the result's.
       stride: How far apart the windows of neighbouring results are.

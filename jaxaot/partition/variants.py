@@ -139,4 +139,6 @@ class Variants:
         for variant in variants:
             with contextlib.suppress(BudgetError):  # this variant saves too much; another one does not
                 found.append(Found(variant, variant.budgets.within(limit).solution))
+        if not found:
+            found.append(Found(below.variant, below.variant.budgets.within(limit).solution))  # which raises the error
         return min(found, key=lambda one: (one.cost, one.weight))

@@ -218,7 +218,8 @@ class _Packing:
         eqns = list(behind.get(-1, ()))
         held: dict[Any, Any] = {}  # a value → what a barrier made of it
         waited_for: list[Any] = []  # what was packed, until an equation waits for it
-        large = {var for var in self.extra if not isinstance(var, Literal) and _is_worth_a_barrier(var.aval)}
+        made = [var for var in variables(self.extra) if not is_on_host(var.aval)]
+        large = {var for var in made if aval_bytes(var.aval) > SMALL_BYTES}  # else no barrier is worth it
         for i, eqn in enumerate(jaxpr.eqns):
             operands = [var for var in variables(eqn.invars) if _is_plain(var.aval) and var not in self.primals]
             if waited_for and operands:
@@ -233,7 +234,3 @@ class _Packing:
             jaxpr.invars, substitute([*self.outputs, *self.extra], held), eqns, list(self.constants)
         )  # fmt: skip
         return close_jaxpr(made, list(self.constants.values()))
-
-
-def _is_worth_a_barrier(aval: Aval) -> bool:
-    return aval_bytes(aval) > SMALL_BYTES and not is_on_host(aval)

@@ -14,7 +14,7 @@ from jaxaot._jax import (
 )
 from jaxaot._typing import Atom, Aval, ClosedJaxpr, Eqn, Var
 from jaxaot.ir.rewrite import rebuild, splice
-from jaxaot.ir.walk import short_aval, variables
+from jaxaot.ir.walk import short_aval
 from jaxaot.passes.dce import dce
 
 _OF_ALL = {
@@ -95,7 +95,8 @@ def _makes_zeros(eqn: Eqn, is_zero: Any) -> bool:
         case "div":
             return is_zero(operands[0]) and not is_zero(operands[1])
         case "pad":
-            return is_zero(operands[0]) and (is_zero(operands[1]) or _is_literal_zero(operands[1]))
+            is_filled_so = isinstance(operands[1], Literal) and float(operands[1].val) == 0.0
+            return is_zero(operands[0]) and (is_zero(operands[1]) or is_filled_so)
         case "scatter-add" | "scatter_add":
             return is_zero(operands[0]) and is_zero(operands[2])
         case "dynamic_update_slice":
@@ -109,10 +110,6 @@ def _one_that_is_left(eqn: Eqn, is_zero: Any) -> Any:
         return None
     (left,) = [atom for atom in eqn.invars if not is_zero(atom)]
     return None if isinstance(left, Literal) or left.aval.shape != eqn.outvars[0].aval.shape else left
-
-
-def _is_literal_zero(atom: Atom) -> bool:
-    return isinstance(atom, Literal) and not any(variables([atom])) and float(atom.val) == 0.0
 
 
 def _zeros(aval: Aval) -> Any:

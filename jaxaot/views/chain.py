@@ -376,34 +376,21 @@ class AsDtype(AbstractViewOp):
         old, new = self.held.itemsize, self.wanted.itemsize
         if old == new:
             return parent
+        what = f"to view {self.held} as {self.wanted} (different element sizes)"
         if not parent.size:
-            raise ViewError(f"self.dim() cannot be 0 to view {self.held} as {self.wanted} (different element sizes)")
+            raise ViewError(f"self.dim() cannot be 0 {what}")
         if parent.stride[-1] != 1:
-            raise ViewError(
-                f"self.stride(-1) must be 1 to view {self.held} as {self.wanted} (different element sizes), "
-                f"but got {parent.stride[-1]}"
-            )
+            raise ViewError(f"self.stride(-1) must be 1 {what}, but got {parent.stride[-1]}")
         if old > new:
             ratio = old // new
             size = (*parent.size[:-1], parent.size[-1] * ratio)
             return Geometry(size, (*(s * ratio for s in parent.stride[:-1]), 1), parent.offset * ratio)
         ratio = new // old
-        if parent.size[-1] % ratio:
-            raise ViewError(
-                f"self.size(-1) must be divisible by {ratio} to view {self.held} as {self.wanted} (different element "
-                f"sizes), but got {parent.size[-1]}"
-            )
-        if parent.offset % ratio:
-            raise ViewError(
-                f"self.storage_offset() must be divisible by {ratio} to view {self.held} as {self.wanted} (different "
-                f"element sizes), but got {parent.offset}"
-            )
-        for axis, stride in enumerate(parent.stride[:-1]):
-            if stride % ratio:
-                raise ViewError(
-                    f"self.stride({axis}) must be divisible by {ratio} to view {self.held} as {self.wanted} (different "
-                    f"element sizes), but got {stride}"
-                )
+        divided = {"size(-1)": parent.size[-1], "storage_offset()": parent.offset}
+        divided |= {f"stride({axis})": stride for axis, stride in enumerate(parent.stride[:-1])}
+        for name, number in divided.items():
+            if number % ratio:
+                raise ViewError(f"self.{name} must be divisible by {ratio} {what}, but got {number}")
         size = (*parent.size[:-1], parent.size[-1] // ratio)
         return Geometry(size, (*(s // ratio for s in parent.stride[:-1]), 1), parent.offset // ratio)
 

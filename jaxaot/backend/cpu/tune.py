@@ -155,7 +155,8 @@ def tune(
         passed = _with_tuned_bodies(run_passes(passed, passes, check, results), passes, check, results)
     passed = repaired(passed, platform, keeps_barriers, exact)
     is_asked = EIGEN_CONVOLUTIONS in names and jax.default_backend() == "cpu"
-    n_by_eigen = _n_by_eigen(passed.jaxpr) if is_asked else 0
+    flops = list(_flops_of_convolutions(passed.jaxpr)) if is_asked else []
+    n_by_eigen = len(flops) if sum(flops) >= machine().eigen_flops * len(flops) else 0  # none if most are small
     return Tuned(passed, tuple(results), SUBPROGRAMS in names, KEEP_FREED_MEMORY in names, n_by_eigen, exact)
 
 
@@ -181,7 +182,6 @@ def _with_tuned_parts(
     """Returns a graph in which what one device computes in a `shard_map` went through passes, and adds what some did.
 
     Args:
-      closed: The graph, a ClosedJaxpr.
       passes: The names of passes for one device.
       check: Whether one that fails says so.
       results: What passes did is added.
@@ -229,12 +229,6 @@ def _is_worth_tuning(jaxpr: Jaxpr, limit: int) -> bool:
         if eqn.primitive.name == "shard_map" and _is_worth_tuning(eqn.params["jaxpr"], limit):
             return True
     return False
-
-
-def _n_by_eigen(jaxpr: Jaxpr) -> int:
-    """Returns how many convolutions a graph has, if they are large; none if most are small."""
-    flops = list(_flops_of_convolutions(jaxpr))
-    return len(flops) if sum(flops) >= machine().eigen_flops * len(flops) else 0
 
 
 def _flops_of_convolutions(jaxpr: Jaxpr) -> Iterator[int]:

@@ -458,7 +458,6 @@ def _through(call: Call, n: int, states: Sequence[State], begins_at_zero: Sequen
     """Returns how a cut goes through a body, or None if it does not.
 
     Args:
-      call: The body.
       n: How many parts.
       states: What each of its inputs is.
       begins_at_zero: Which inputs are zero at first.

@@ -117,7 +117,6 @@ class _Softmaxes:
         """Returns the value that an atom broadcasts, and for each of its axes that of the atom; None for a size-1 axis.
 
         Args:
-          atom: The atom.
           unless: Something else may be instead of this.
         """
         place = within(atom, tuple(range(atom.aval.ndim)))
@@ -389,15 +388,12 @@ def _sum_over_features(
     """Returns the sum of what is given times the product of powers, times factors or divided by them.
 
     Args:
-      raw: The product of powers.
-      given: What is given.
       *factors: What is the same for all keys.
       order: How `raw` is transposed to lie like `given`, and how the sum is then.
       features: The axes that are summed over.
       places: For each factor, where its axes lie in the sum.
       divides: Which factors divide.
       is_minus: Whether the result is the negative of this.
-      dtype: The dtype of the result.
     """
     total = (given * lax.transpose(raw, order[0])).sum(features)
     total += (0 * given).sum(features)  # of what is infinite, times keys of both signs, NaN is left
@@ -451,7 +447,6 @@ def _by_features(
       dot: The product of what is given, and of values.
       out: The axes of powers that the axes of its result are.
       product: The product of the powers and these values.
-      key: The axis of keys.
 
     Returns:
       Which operand of `dot` is given; how the result of `product` is transposed to lie like it, and how the sum is then

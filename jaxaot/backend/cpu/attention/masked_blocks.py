@@ -151,7 +151,9 @@ class Blocked:
                     terms = [here, self._over_columns(eqn, step, k)]
                     here = self._rewriter.call(_combined, *terms, combine=lax.add_p, shape=here.aval.shape)
                 else:  # the witness takes part
-                    self._require_uniform(eqn, step, k)
+                    fields = [cut for cut in step.operands(eqn) if None not in cut[1:]]
+                    if not all(isinstance(self._outside_of(*cut, k), _Uniform | _Same) for cut in fields):
+                        raise NotUniform
             inside.append(here)
             outside.append(rest)
         if step.columns.result is None:
@@ -345,13 +347,6 @@ class Blocked:
                 operands.append(self._rows(atom, row, k))
         result = self._part(eqn, operands, {step.rows.result: block.n_rows})
         return result if times == 1 else self._rewriter.call(_times, result, n=times)
-
-    def _require_uniform(self, eqn: Eqn, step: Step, k: int) -> None:
-        for atom, row, column in step.operands(eqn):
-            if row is None or column is None:
-                continue
-            if not isinstance(self._outside_of(atom, row, column, k), _Uniform | _Same):
-                raise NotUniform
 
     def _summed(self, products: _Products, atom: Atom, n: int) -> Any:
         """Returns the sum of sums of products over `n` columns, with the axes of their field."""

@@ -111,8 +111,6 @@ class _Search:
         """Returns in which blocks fields are to be computed: as many as pay, or None if not even two do.
 
         Args:
-          seed: The mask.
-          fields: The fields.
           kept: What the mask keeps, by row and column.
         """
         flops, n_steps = fields.flops(), len(fields.steps)
