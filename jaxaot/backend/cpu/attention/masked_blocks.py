@@ -151,9 +151,10 @@ class Blocked:
                     terms = [here, self._over_columns(eqn, step, k)]
                     here = self._rewriter.call(_combined, *terms, combine=lax.add_p, shape=here.aval.shape)
                 else:  # the witness takes part
-                    fields = [cut for cut in step.operands(eqn) if None not in cut[1:]]
-                    if not all(isinstance(self._outside_of(*cut, k), _Uniform | _Same) for cut in fields):
-                        raise NotUniform
+                    for atom, row, column in step.operands(eqn):
+                        is_field = row is not None and column is not None
+                        if is_field and not isinstance(self._outside_of(atom, row, column, k), _Uniform | _Same):
+                            raise NotUniform
             inside.append(here)
             outside.append(rest)
         if step.columns.result is None:

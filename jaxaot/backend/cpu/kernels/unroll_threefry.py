@@ -120,7 +120,7 @@ def _counters(*, shape: tuple[int, ...], **_: object) -> Any:
 
 
 def _with_barriers(closed: ClosedJaxpr, places: Collection[int]) -> ClosedJaxpr:
-    """Returns a graph in which what some equations make is computed once, element by element, and not where it is read."""
+    """Returns a graph in which what some equations make is computed once, element by element, not where it is read."""
     eqns, returned = closed.jaxpr.eqns, set(variables(closed.jaxpr.outvars))
     kernel, readers = kernels(eqns, returned), users(eqns)
     made_with: set[Any] = {var for i in places for var in eqns[i].outvars}
