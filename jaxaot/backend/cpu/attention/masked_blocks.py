@@ -152,8 +152,9 @@ class Blocked:
                     here = self._rewriter.call(_combined, *terms, combine=lax.add_p, shape=here.aval.shape)
                 else:  # the witness takes part
                     for atom, row, column in step.operands(eqn):
-                        is_field = row is not None and column is not None
-                        if is_field and not isinstance(self._outside_of(atom, row, column, k), _Uniform | _Same):
+                        if row is None or column is None:
+                            continue
+                        if not isinstance(self._outside_of(atom, row, column, k), _Uniform | _Same):
                             raise NotUniform
             inside.append(here)
             outside.append(rest)
