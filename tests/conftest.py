@@ -250,8 +250,7 @@ def using_machine():
 def everything_is_large(using_machine):
     """The speed passes, the tuner and eager kernels take every value for large, and every product for worth it."""
     using_machine(
-        cached_bytes=0, unheld_bytes=0, min_selected_bytes=0, quick_kernel_bytes=-1, n_cores=2, min_seeds=1,
-        min_seed_flops=0, flops_per_copied_byte=0, flops_per_equation=0, shared_flops=1 << 40,
+        cached_bytes=0, unheld_bytes=0, min_selected_bytes=0, quick_kernel_bytes=-1, n_cores=2
     )  # fmt: skip
 
 

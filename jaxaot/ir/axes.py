@@ -119,13 +119,6 @@ def _of_broadcast(eqn: Eqn) -> Iterator[AxisSplit]:
         yield AxisSplit((None if operand is None or sizes[operand] != size else operand,), result)
 
 
-def _of_squeeze(eqn: Eqn) -> Iterator[AxisSplit]:
-    removed = eqn.params["dimensions"]
-    for operand in range(eqn.invars[0].aval.ndim):
-        if operand not in removed:
-            yield AxisSplit((operand,), operand - sum(axis < operand for axis in removed))
-
-
 def _of_slice(eqn: Eqn) -> Iterator[AxisSplit]:
     shape = eqn.invars[0].aval.shape
     strides = eqn.params["strides"] or (1,) * len(shape)
@@ -135,10 +128,24 @@ def _of_slice(eqn: Eqn) -> Iterator[AxisSplit]:
             yield AxisSplit((axis,), axis)
 
 
-def _of_concatenate(eqn: Eqn) -> Iterator[AxisSplit]:
-    for axis in range(eqn.outvars[0].aval.ndim):
-        if axis != eqn.params["dimension"]:
-            yield AxisSplit((axis,) * len(eqn.invars), axis)
+def _beside(param: str, also_operands: bool = False, is_removed: bool = False) -> Callable[[Any], Iterator[AxisSplit]]:
+    """Returns the rule of what is done along one axis, or some, that a parameter names: all others are splits.
+
+    Args:
+      also_operands: Whether all operands are cut; else the first one alone, there being no others.
+      is_removed: Whether results do not have the axis.
+    """
+
+    def rule(eqn: Eqn) -> Iterator[AxisSplit]:
+        ndim = eqn.invars[0].aval.ndim
+        said = eqn.params.get(param, ndim - 1)
+        named = tuple(axis % ndim for axis in (said if isinstance(said, tuple) else (said,)))
+        for axis in range(ndim):
+            if axis not in named:
+                result = axis - sum(other < axis for other in named) if is_removed else axis
+                yield AxisSplit((axis,) * (len(eqn.invars) if also_operands else 1), result)
+
+    return rule
 
 
 def _of_stack(eqn: Eqn) -> Iterator[AxisSplit]:
@@ -151,12 +158,6 @@ def _of_pad(eqn: Eqn) -> Iterator[AxisSplit]:
     for axis, amounts in enumerate(eqn.params["padding_config"]):
         if tuple(amounts) == (0, 0, 0):
             yield AxisSplit((axis, None), axis)
-
-
-def _of_scan_along(eqn: Eqn) -> Iterator[AxisSplit]:
-    for axis in range(eqn.outvars[0].aval.ndim):
-        if axis != eqn.params["axis"]:
-            yield AxisSplit((axis,), axis)
 
 
 def _of_reduction(combine: Primitive) -> Callable[[Any], Iterator[AxisSplit]]:
@@ -203,20 +204,6 @@ def _of_iota(eqn: Eqn) -> Iterator[AxisSplit]:
     for axis in range(eqn.outvars[0].aval.ndim):
         if axis != eqn.params["dimension"] and len(eqn.invars) == 0:
             yield AxisSplit((), axis)
-
-
-def _of_reversal(eqn: Eqn) -> Iterator[AxisSplit]:
-    for axis in range(eqn.outvars[0].aval.ndim):
-        if axis not in eqn.params["dimensions"]:
-            yield AxisSplit((axis,), axis)
-
-
-def _of_best(eqn: Eqn) -> Iterator[AxisSplit]:
-    """Yields the axes beside that along which the place of the largest or smallest element is sought."""
-    (sought,) = eqn.params["axes"]
-    for axis in range(eqn.invars[0].aval.ndim):
-        if axis != sought:
-            yield AxisSplit((axis,), axis - (sought < axis))
 
 
 def _of_moving_slice(eqn: Eqn) -> Iterator[AxisSplit]:
@@ -283,12 +270,12 @@ _RULES: dict[str, Callable[[Any], Iterator[AxisSplit]]] = {
     "transpose": _of_transpose,
     "reshape": _of_reshape,
     "broadcast_in_dim": _of_broadcast,
-    "squeeze": _of_squeeze,
+    "squeeze": _beside("dimensions", is_removed=True),
     "slice": _of_slice,
-    "concatenate": _of_concatenate,
+    "concatenate": _beside("dimension", also_operands=True),
     "stack": _of_stack,
     "pad": _of_pad,
-    **dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"), _of_scan_along),
+    **dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"), _beside("axis")),
     "reduce_sum": _of_reduction(lax.add_p),
     "reduce_max": _of_reduction(lax.max_p),
     "reduce_min": _of_reduction(lax.min_p),
@@ -299,8 +286,8 @@ _RULES: dict[str, Callable[[Any], Iterator[AxisSplit]]] = {
     "select_and_scatter_add": _of_window,
     "dot_general": _of_dot,
     "iota": _of_iota,
-    "rev": _of_reversal,
-    **dict.fromkeys(("argmax", "argmin"), _of_best),
+    "rev": _beside("dimensions"),
+    **dict.fromkeys(("argmax", "argmin"), _beside("axes", is_removed=True)),
     "dynamic_slice": _of_moving_slice,
     "dynamic_update_slice": _of_moving_update,
     "gather": _of_gather,
@@ -309,35 +296,9 @@ _RULES: dict[str, Callable[[Any], Iterator[AxisSplit]]] = {
 }
 
 
-def _of_split(eqn: Eqn) -> Iterator[AxisSplit]:
-    for axis in range(eqn.invars[0].aval.ndim):
-        if axis != eqn.params["axis"]:
-            yield AxisSplit((axis,), axis)
-
-
-def _of_unstack(eqn: Eqn) -> Iterator[AxisSplit]:
-    removed = eqn.params["axis"]
-    for axis in range(eqn.invars[0].aval.ndim):
-        if axis != removed:
-            yield AxisSplit((axis,), axis - (axis > removed))
-
-
-def _of_sort(eqn: Eqn) -> Iterator[AxisSplit]:
-    for axis in range(eqn.invars[0].aval.ndim):
-        if axis != eqn.params["dimension"]:
-            yield AxisSplit((axis,) * len(eqn.invars), axis)
-
-
-def _of_top_k(eqn: Eqn) -> Iterator[AxisSplit]:
-    sought = eqn.params.get("axis", eqn.invars[0].aval.ndim - 1) % eqn.invars[0].aval.ndim
-    for axis in range(eqn.invars[0].aval.ndim):
-        if axis != sought:
-            yield AxisSplit((axis,), axis)
-
-
 _RULES_OF_SEVERAL: dict[str, Callable[[Any], Iterator[AxisSplit]]] = {
-    "split": _of_split,
-    "unstack": _of_unstack,
-    "sort": _of_sort,
-    "top_k": _of_top_k,
+    "split": _beside("axis"),
+    "unstack": _beside("axis", is_removed=True),
+    "sort": _beside("dimension", also_operands=True),
+    "top_k": _beside("axis"),
 }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxaot._jax import DropVar, Literal, close_jaxpr
+from jaxaot._jax import Literal, close_jaxpr
 from jaxaot._scopes import nest_source
 from jaxaot._typing import ClosedJaxpr, Eqn
 from jaxaot.ir.build import barrier
-from jaxaot.ir.rewrite import CHECKPOINTS, inline, reading, rebuild, splice, substitute
+from jaxaot.ir.rewrite import CHECKPOINTS, inline, splice
+from jaxaot.ir.rewriter import Rewriter
 
 
 def open_checkpoints(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -24,30 +25,27 @@ def open_checkpoints(closed: ClosedJaxpr) -> ClosedJaxpr:
       closed: The graph, a ClosedJaxpr, its calls inlined.
     """
     while any(eqn.primitive.name in CHECKPOINTS for eqn in closed.jaxpr.eqns):
-        eqns: list[Any] = []
-        names: dict[Any, Any] = {}
-        for eqn in closed.jaxpr.eqns:
-            read = reading(eqn, names)
+        rewriter = Rewriter(closed)
+        for eqn in rewriter.equations():
             if eqn.primitive.name not in CHECKPOINTS:
-                eqns.append(read)
+                rewriter.keep(eqn)
                 continue
-            atoms = _waiting(read, eqns)
-            made, results, _ = splice(close_jaxpr(eqn.params["jaxpr"]), atoms)
-            eqns += [one.replace(source_info=nest_source(one, eqn.source_info)) for one in made]
-            pairs = zip(eqn.outvars, results, strict=True)
-            names.update((var, result) for var, result in pairs if not isinstance(var, DropVar))
-        closed = inline(rebuild(closed, eqns, substitute(closed.jaxpr.outvars, names)), also_custom=True)
+            made, results, _ = splice(close_jaxpr(eqn.params["jaxpr"]), _waiting(eqn, rewriter))
+            rewriter.write(one.replace(source_info=nest_source(one, eqn.source_info)) for one in made)
+            for var, result in zip(eqn.outvars, results, strict=True):
+                rewriter.replace(var, result)
+        closed = inline(rewriter.graph(), also_custom=True)
     return closed
 
 
-def _waiting(eqn: Eqn, eqns: list[Any]) -> list[Any]:
+def _waiting(eqn: Eqn, rewriter: Rewriter) -> list[Any]:
     """Returns the operands of a `jax.checkpoint`, behind a barrier, which is added, if its body is computed again."""
-    atoms, prevents = list(eqn.invars), eqn.params["prevent_cse"]
+    atoms, prevents = rewriter.read(eqn.invars), eqn.params["prevent_cse"]
     which = prevents if isinstance(prevents, tuple) else (prevents,) * len(atoms)
     waiting = [i for i, atom in enumerate(atoms) if which[i] and not isinstance(atom, Literal)]
     if eqn.params["differentiated"] and waiting:
         made, targets = barrier([atoms[i] for i in waiting], eqn)
-        eqns.append(made)
+        rewriter.write([made])
         for i, target in zip(waiting, targets, strict=True):
             atoms[i] = target
     return atoms

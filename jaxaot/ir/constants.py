@@ -10,25 +10,12 @@ import numpy as np
 from jaxaot._jax import Literal
 from jaxaot._typing import Atom, DTypeLike, Eqn
 
+_UFUNCS = """
+    add:add add_any:add sub:subtract mul:multiply neg:negative abs:abs max:maximum min:minimum eq:equal ne:not_equal
+    lt:less le:less_equal gt:greater ge:greater_equal and:bitwise_and or:bitwise_or xor:bitwise_xor not:invert
+    """
 SCALAR: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "add_any": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "neg": np.negative,
-    "abs": np.abs,
-    "max": np.maximum,
-    "min": np.minimum,
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "not": np.invert,
+    name: getattr(np, ufunc) for name, _, ufunc in (pair.partition(":") for pair in _UFUNCS.split())
 }
 """Primitives for which NumPy gives the same bits as XLA, given scalars of one dtype, integers or truth values."""
 

@@ -18,21 +18,8 @@ from jaxaot.ir.walk import aval_bytes, variables
 _FLOPS_PER_ELEMENT = {Kind.POINTWISE: 1, Kind.CAST: 0, Kind.VIEW: 0, Kind.TRANSCENDENTAL: 10, Kind.RANDOM: 100}
 
 
-_MOVES = frozenset(
-    [
-        "concatenate",
-        "stack",
-        "pad",
-        "tile",
-        "iota",
-        "empty",
-        "empty2",
-        "gather",
-        "scatter",
-        "dynamic_slice",
-        "dynamic_update_slice",
-    ]
-)
+_MOVING = "concatenate stack pad tile iota empty empty2 gather scatter dynamic_slice dynamic_update_slice"
+_MOVES = frozenset(_MOVING.split())
 """Primitives that move elements and compute nothing, of kinds that compute something otherwise."""
 
 _PER_CUBE = {"cholesky": (1, 3), "lu": (2, 3), "qr": (4, 3), "geqrf": (4, 3)}
@@ -134,7 +121,6 @@ def _taps(size: int, window: int, n_results: int, stride: int, padding: int, spr
     """Returns how many pairs of a result and a place of its window meet an element of one axis of the image.
 
     Args:
-      size: The length of the axis.
       window: That of the kernel's.
       n_results: That of the result's.
       stride: How far apart the windows of neighbouring results are.
@@ -175,31 +161,6 @@ def _fft_flops(eqn: Eqn) -> int:
     return 5 * size * max(1, (n - 1).bit_length()) // (2 if is_real else 1)
 
 
-def _solve_flops(eqn: Eqn) -> int:
-    matrix = eqn.invars[0].aval.shape
-    return _size(eqn.invars[1:2]) * matrix[-1]
-
-
-def _scan_flops(eqn: Eqn) -> int:
-    return eqn.params["length"] * graph_flops(eqn.params["jaxpr"])
-
-
-def _while_flops(eqn: Eqn) -> int:
-    return graph_flops(eqn.params["body_jaxpr"]) + graph_flops(eqn.params["cond_jaxpr"])
-
-
-def _cond_flops(eqn: Eqn) -> int:
-    return max(graph_flops(branch) for branch in eqn.params["branches"])
-
-
-def _scaled_flops(eqn: Eqn) -> int:
-    return 2 * _size(eqn.outvars) * eqn.invars[0].aval.shape[-1]
-
-
-def _linear_solve_flops(eqn: Eqn) -> int:
-    return graph_flops(eqn.params["jaxprs"].solve)
-
-
 def _kernel_flops(eqn: Eqn) -> int:
     estimate = eqn.params.get("cost_estimate")
     return _size(eqn.outvars) if estimate is None else int(estimate.flops)
@@ -208,19 +169,17 @@ def _kernel_flops(eqn: Eqn) -> int:
 _COUNTS: dict[str, Callable[[Eqn], int]] = {
     "dot_general": _dot_flops,
     "ragged_dot_general": _ragged_dot_flops,
-    "scaled_matmul": _scaled_flops,
+    "scaled_matmul": lambda eqn: 2 * _size(eqn.outvars) * eqn.invars[0].aval.shape[-1],
     "conv_general_dilated": _conv_flops,
     "integer_pow": _power_flops,
-    "reduce_window_sum": _window_flops,
-    "reduce_window_max": _window_flops,
-    "reduce_window_min": _window_flops,
+    **dict.fromkeys(("reduce_window_sum", "reduce_window_max", "reduce_window_min"), _window_flops),
     "fft": _fft_flops,
-    "triangular_solve": _solve_flops,
-    "custom_linear_solve": _linear_solve_flops,
+    "triangular_solve": lambda eqn: _size(eqn.invars[1:2]) * eqn.invars[0].aval.shape[-1],
+    "custom_linear_solve": lambda eqn: graph_flops(eqn.params["jaxprs"].solve),
     "pallas_call": _kernel_flops,
-    "scan": _scan_flops,
-    "while": _while_flops,
-    "cond": _cond_flops,
+    "scan": lambda eqn: eqn.params["length"] * graph_flops(eqn.params["jaxpr"]),
+    "while": lambda eqn: graph_flops(eqn.params["body_jaxpr"]) + graph_flops(eqn.params["cond_jaxpr"]),
+    "cond": lambda eqn: max(map(graph_flops, eqn.params["branches"])),
 }
 """How the FLOPs of primitives are counted for which their kind does not say enough."""
 

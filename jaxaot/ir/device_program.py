@@ -26,7 +26,7 @@ from jaxaot._jax import (
 )
 from jaxaot._typing import Array, Atom, ClosedJaxpr, Eqn
 from jaxaot.ir.build import placed
-from jaxaot.ir.rewrite import inline
+from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.walk import sub_jaxprs
 
 
@@ -56,7 +56,8 @@ def _evaluate_varying(closed: ClosedJaxpr, args: Sequence[Array]) -> list[Array]
         is_cast = eqn.primitive.name == "pvary"  # of what varies over some of its axes by now
         if is_cast:
             axes |= frozenset(eqn.params["axes"])
-        if axes and not _is_typed(eqn):
+        is_typed = any(type_varies_over(v.aval) for body in sub_jaxprs(eqn) for v in (*body.invars, *body.outvars))
+        if axes and not is_typed:  # by bodies, which say what varies
             operands = [jax.lax.pcast(x, tuple(axes - varying_axes(x)), to="varying") for x in operands]
         if is_cast:
             values.update(zip(eqn.outvars, operands, strict=True))
@@ -65,11 +66,6 @@ def _evaluate_varying(closed: ClosedJaxpr, args: Sequence[Array]) -> list[Array]
             results = eqn.primitive.bind(*operands, **eqn.primitive.get_bind_params(eqn.params))
         values.update(zip(eqn.outvars, results if eqn.primitive.multiple_results else [results], strict=True))
     return [read(atom) for atom in jaxpr.outvars]
-
-
-def _is_typed(eqn: Eqn) -> bool:
-    """Returns whether the bodies of an equation say which of its operands vary."""
-    return any(type_varies_over(var.aval) for body in sub_jaxprs(eqn) for var in (*body.invars, *body.outvars))
 
 
 def device_program(eqn: Eqn) -> ClosedJaxpr | None:
@@ -109,7 +105,7 @@ def with_device_program(eqn: Eqn, program: ClosedJaxpr) -> tuple[list[Eqn], list
     own = {id(e.ctx) for e in eqn.params["jaxpr"].eqns}
     jaxpr = program.jaxpr
     eqns = [e if id(e.ctx) in own else e.replace(ctx=inner) for e in jaxpr.eqns]
-    program = close_jaxpr(make_jaxpr_object(jaxpr.invars, jaxpr.outvars, eqns, jaxpr.constvars), program.consts)
+    program = rebuild(program, eqns, jaxpr.outvars)
     mapped = jax.shard_map(
         lambda *parts: tuple(evaluate_varying(program, parts)),
         mesh=params["mesh"],

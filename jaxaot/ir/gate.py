@@ -77,7 +77,8 @@ def gate_groups(
                     values.pop()  # XLA drops from a barrier what nobody reads behind it
             keys = {axes: values[-1] for axes, values in made_so_far.items() if values}
             keys |= {type_varies_over(var.aval): var for var in waited_for}
-            waits = position >= start and _is_worth_it(group, small_bytes)
+            is_large = any(aval_bytes(var.aval) > small_bytes for early in group for var in early.outvars)
+            waits = position >= start and is_large and not any(map(has_side_effects, group))
             is_fused = _is_fused(group, waited)
             eqns += _gated(group, eqn, keys, held) if waits and not is_fused else group
             waited.update(var for early in group for var in early.outvars if waits)
@@ -165,11 +166,6 @@ def hold_gathers(closed: ClosedJaxpr) -> ClosedJaxpr:
     return gate_groups(arranged, late, (), can_be_waited_for=lambda eqn: id(eqn) in results)
 
 
-def _is_worth_it(group: list[Any], small_bytes: int) -> bool:
-    largest = max((aval_bytes(var.aval) for eqn in group for var in eqn.outvars), default=0)
-    return largest > small_bytes and not any(map(has_side_effects, group))
-
-
 def _is_fused(group: list[Any], waited: Collection[Any]) -> bool:
     """Returns whether a group is pointwise, and computed from what waited, and from literals."""
     made = {var for eqn in group for var in eqn.outvars}
@@ -181,7 +177,6 @@ def _gated(group: list[Any], behind: Any, keys: dict[Any, Any], held: dict[Any, 
     """Returns the equations of a group with its barriers.
 
     Args:
-      group: The equations.
       behind: The equation that waits for them.
       keys: A late value for each set of axes over which some vary.
       held: What barriers made of late values so far; those made here are added.
@@ -199,7 +194,6 @@ def _behind_barriers(
     """Returns the barriers through which values pass together with a late one.
 
     Args:
-      values: The values.
       behind: The equation that is behind them.
       keys: A late value for each set of axes over which some vary.
       held: What barriers made of late values so far; those made here are added.

@@ -6,11 +6,14 @@ read other atoms in place of some variables. To *extract* is to make a graph of 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jaxaot._jax import (
+    ClosedJaxpr,
     DropVar,
+    Jaxpr,
     Literal,
     close_jaxpr,
     is_from_jax,
@@ -20,7 +23,7 @@ from jaxaot._jax import (
     needs_lowering,
 )
 from jaxaot._scopes import nest_source
-from jaxaot._typing import Atom, Aval, ClosedJaxpr, Eqn, Jaxpr, Var
+from jaxaot._typing import Atom, Aval, Eqn, Var
 from jaxaot._util import OrderedSet
 from jaxaot.ir.walk import variables
 
@@ -152,15 +155,42 @@ def reading(eqn: Eqn, replacement: Mapping[Any, Any]) -> Eqn:
     return eqn
 
 
-def rebuild(closed: ClosedJaxpr, eqns: Sequence[Eqn], outvars: Sequence[Atom]) -> ClosedJaxpr:
-    """Returns the graph `closed` with other equations and outputs; constants that nothing reads are dropped."""
+def with_bodies(eqn: Eqn, change: Callable[[Any], Any]) -> Any:
+    """Returns an equation with its bodies changed; itself if none is.
+
+    Args:
+      eqn: The equation.
+      change: Takes and returns a ClosedJaxpr; the same object if it changes nothing.
+    """
+
+    def visit(value: Any) -> Any:
+        if isinstance(value, ClosedJaxpr):
+            return change(value)
+        if isinstance(value, Jaxpr) and not value.constvars:
+            closed = close_jaxpr(value)
+            changed = change(closed)
+            return value if changed is closed or changed.consts else changed.jaxpr  # which has no place for constants
+        if isinstance(value, tuple):
+            items = tuple(map(visit, value))
+            return value if all(map(operator.is_, items, value)) else items
+        return value
+
+    visited = {name: visit(value) for name, value in eqn.params.items()}
+    changed = {name: value for name, value in visited.items() if value is not eqn.params[name]}
+    return eqn.replace(params={**eqn.params, **changed}) if changed else eqn
+
+
+def rebuild(
+    closed: ClosedJaxpr, eqns: Sequence[Eqn], outvars: Sequence[Atom], invars: Sequence[Var] | None = None
+) -> ClosedJaxpr:
+    """Returns the graph `closed` with other equations and outputs, and perhaps inputs, without unread constants."""
     kept = list(zip(closed.jaxpr.constvars, closed.consts, strict=True))
     if kept:
         read = {var for eqn in eqns for var in variables(eqn.invars)} | set(variables(outvars))
         kept = [(var, value) for var, value in kept if var in read]
-    jaxpr = make_jaxpr_object(
-        closed.jaxpr.invars, outvars, eqns, [v for v, _ in kept], debug_info=closed.jaxpr.debug_info
-    )
+    debug_info = closed.jaxpr.debug_info if invars is None else None  # which names the inputs
+    given = closed.jaxpr.invars if invars is None else invars
+    jaxpr = make_jaxpr_object(given, outvars, eqns, [v for v, _ in kept], debug_info=debug_info)
     return close_jaxpr(jaxpr, [c for _, c in kept])
 
 
@@ -207,22 +237,19 @@ def extract(
 
 def first_outputs(closed: ClosedJaxpr, n: int) -> ClosedJaxpr:
     """Returns a graph with its first `n` outputs alone."""
-    jaxpr = closed.jaxpr
-    return close_jaxpr(make_jaxpr_object(jaxpr.invars, jaxpr.outvars[:n], jaxpr.eqns, jaxpr.constvars), closed.consts)
+    return rebuild(closed, closed.jaxpr.eqns, closed.jaxpr.outvars[:n])
 
 
 def add_inputs(closed: ClosedJaxpr, avals: Sequence[Aval]) -> ClosedJaxpr:
     """Returns a graph with further inputs of some types, which it does not read."""
     jaxpr = closed.jaxpr
-    invars = [*jaxpr.invars, *map(make_var, avals)]
-    return close_jaxpr(make_jaxpr_object(invars, jaxpr.outvars, jaxpr.eqns, jaxpr.constvars), closed.consts)
+    return rebuild(closed, jaxpr.eqns, jaxpr.outvars, [*jaxpr.invars, *map(make_var, avals)])
 
 
 def with_input_order(closed: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:
     """Returns a graph whose input `i` is input `order[i]` of the given one."""
     jaxpr = closed.jaxpr
-    invars = [jaxpr.invars[i] for i in order]
-    return close_jaxpr(make_jaxpr_object(invars, jaxpr.outvars, jaxpr.eqns, jaxpr.constvars), closed.consts)
+    return rebuild(closed, jaxpr.eqns, jaxpr.outvars, [jaxpr.invars[i] for i in order])
 
 
 def drop_inputs(closed: ClosedJaxpr, positions: Sequence[int]) -> ClosedJaxpr:
@@ -233,5 +260,4 @@ def drop_inputs(closed: ClosedJaxpr, positions: Sequence[int]) -> ClosedJaxpr:
     dropped = {jaxpr.invars[i] for i in positions}
     assert not any(v in dropped for eqn in jaxpr.eqns for v in variables(eqn.invars)), "a dropped input is used"
     assert not any(v in dropped for v in variables(jaxpr.outvars)), "a dropped input is returned"
-    kept = [v for v in jaxpr.invars if v not in dropped]
-    return close_jaxpr(make_jaxpr_object(kept, jaxpr.outvars, jaxpr.eqns, jaxpr.constvars), closed.consts)
+    return rebuild(closed, jaxpr.eqns, jaxpr.outvars, [v for v in jaxpr.invars if v not in dropped])

@@ -6,12 +6,13 @@ scope and context of the one they stand for, and puts the graph together.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from jaxaot._jax import is_plainly_placed, make_var
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Primitive, Var
-from jaxaot.ir.build import Drafts
+from jaxaot.ir.build import Drafts, barrier
 from jaxaot.ir.rewrite import reading, rebuild, substitute
 
 
@@ -75,6 +76,12 @@ class Rewriter:
     def keep(self, eqn: Eqn) -> None:
         """Writes an equation as it is, but for what was replaced."""
         self.eqns.append(reading(eqn, self._replaced))
+
+    def hold(self, *made: Var) -> None:
+        """Writes a barrier behind what was written last, through which all that follows reads some of its results."""
+        barred, targets = barrier(made, self.eqns[-1])
+        self.eqns.append(barred)
+        self._replaced.update(zip(made, targets, strict=True))
 
     def write(self, eqns: Iterable[Eqn]) -> None:
         """Writes equations made elsewhere."""
@@ -155,7 +162,10 @@ class Rewriter:
         return target
 
     def graph(self) -> ClosedJaxpr:
-        """Returns the graph as it was written."""
+        """Returns the graph as it was written; the one that was given if all was kept as it is."""
+        before = self._closed.jaxpr.eqns
+        if not self._replaced and len(before) == len(self.eqns) and all(map(operator.is_, before, self.eqns)):
+            return self._closed
         return rebuild(self._closed, self.eqns, self.read(self._closed.jaxpr.outvars))
 
 

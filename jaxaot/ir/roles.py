@@ -14,14 +14,30 @@ from jaxaot._immutable import immutable
 
 
 @immutable
-class Primal:
-    """Input `index` of the user's function."""
+class _Numbered:
+    """A slot with a number, and perhaps a name."""
 
     index: int
     name: str = ""
 
     def __str__(self) -> str:
-        return self.name or f"primal{self.index}"
+        return self.name or f"{type(self).__name__.lower()}{self.index}"
+
+
+class Primal(_Numbered):
+    """Input `index` of the user's function."""
+
+
+class Output(_Numbered):
+    """Output `index` of the user's function."""
+
+
+class Residual(_Numbered):
+    """Value `index` of those that the forward hands to the backward."""
+
+
+class Refill(_Numbered):
+    """Content `index` of those that storages lose in the forward and have again when the backward runs."""
 
 
 @immutable
@@ -35,17 +51,6 @@ class Cotangent:
 
 
 @immutable
-class Output:
-    """Output `index` of the user's function."""
-
-    index: int
-    name: str = ""
-
-    def __str__(self) -> str:
-        return self.name or f"output{self.index}"
-
-
-@immutable
 class Gradient:
     """The gradient with respect to input `primal` of the user's function."""
 
@@ -53,28 +58,6 @@ class Gradient:
 
     def __str__(self) -> str:
         return f"grad{self.primal}"
-
-
-@immutable
-class Residual:
-    """Value `index` of those that the forward hands to the backward."""
-
-    index: int
-    name: str = ""
-
-    def __str__(self) -> str:
-        return self.name or f"residual{self.index}"
-
-
-@immutable
-class Refill:
-    """Content `index` of those that storages lose in the forward and have again when the backward runs."""
-
-    index: int
-    name: str = ""
-
-    def __str__(self) -> str:
-        return self.name or f"refill{self.index}"
 
 
 InRole: TypeAlias = Primal | Cotangent | Residual | Refill

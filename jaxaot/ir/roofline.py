@@ -65,7 +65,8 @@ class Target:
             "flops": self.flops, "half_flops": self.half_flops, "vector_flops": self.vector_flops,
             "bandwidth": self.bandwidth, "host_bandwidth": self.host_bandwidth, **self.peaks,
         }  # fmt: skip
-        wrong = [f"{name}={rate!r}" for name, rate in rates.items() if not _is_rate(rate)]
+        is_rate = lambda rate: isinstance(rate, int | float) and type(rate) is not bool and 0 < rate < math.inf
+        wrong = [f"{name}={rate!r}" for name, rate in rates.items() if not is_rate(rate)]
         if wrong:
             raise ArgumentError(
                 f"The target {self.name!r} has {', '.join(wrong)}: a rate is a number above zero, in FLOP/s or "
@@ -75,10 +76,6 @@ class Target:
     def matrix_flops(self, dtype: np.dtype) -> float:
         """Returns the FLOP/s of matrix products of a dtype: of few bits as those of 16 bits, if nothing is said."""
         return self.peaks.get(dtype.name, self.half_flops if dtype.itemsize <= 2 else self.flops)
-
-
-def _is_rate(rate: object) -> bool:
-    return isinstance(rate, int | float) and not isinstance(rate, bool) and 0 < rate < math.inf
 
 
 _MIB, _GIB = 2**20, 2**30

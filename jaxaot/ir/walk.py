@@ -11,7 +11,7 @@ import dataclasses
 import enum
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable
 from typing import Any
 
 import jax
@@ -52,6 +52,12 @@ class Makers(dict[Any, Any]):
         if eqn is None or (primitives and eqn.primitive not in primitives):
             return None
         return eqn if is_rewritable(eqn) else None
+
+    def behind(self, atom: Atom, names: Container[str]) -> Any:
+        """Returns what an atom is made of by equations of some primitives alone, each of its first operand."""
+        while not isinstance(atom, Literal) and (eqn := self.get(atom)) is not None and eqn.primitive.name in names:
+            atom = eqn.invars[0]
+        return atom
 
 
 def is_rewritable(eqn: Eqn) -> bool:
@@ -355,12 +361,6 @@ class _Ordered:
 
     def __lt__(self, other: object) -> bool:
         return False
-
-
-def has_duplicates(atoms: Sequence[Atom]) -> bool:
-    """Returns whether a variable occurs twice among `atoms`."""
-    seen = list(variables(atoms))
-    return len(set(seen)) < len(seen)
 
 
 def opened(eqn: Eqn) -> tuple[str, Any] | None:

@@ -129,11 +129,6 @@ def digest(value: Any) -> str:
     return text if len(text) <= 64 else hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def key_digest(key: CacheKey) -> str:
-    """Returns one text for a whole key, such as a file name."""
-    return hashlib.sha256(repr(key).encode()).hexdigest()
-
-
 def explain(old: CacheKey, new: CacheKey) -> str:
     """Returns which components of two keys differ, with both digests, or that none does."""
     before = {component.name: component.digest for component in old}

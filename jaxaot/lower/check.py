@@ -30,67 +30,19 @@ TOLERANCE = 1e-4
 EPSILONS = 8
 N_SAMPLES = 4
 
-_MOVES = frozenset(
-    [
-        "broadcast_in_dim",
-        "reshape",
-        "squeeze",
-        "expand_dims",
-        "transpose",
-        "rev",
-        "slice",
-        "dynamic_slice",
-        "dynamic_update_slice",
-        "gather",
-        "pad",
-        "concatenate",
-        "select_n",
-        "copy",
-        "copy_p",
-        "optimization_barrier",
-        "sort",
-        "max",
-        "min",
-        "reduce_max",
-        "reduce_min",
-        "cummax",
-        "cummin",
-        "clamp",
-        "neg",
-        "abs",
-        "stop_gradient",
-        "reduce_window_max",
-        "reduce_window_min",
-        "sign",
-        "floor",
-        "ceil",
-        "round",
-        "split",
-        "top_k",
-        "select_and_gather_add",
-        "convert_element_type",
-        "scatter",
-        "iota",
-        "real",
-        "imag",
-        "tile",
-        "real",
-    ]
-)
+_NOT_ROUNDED = """
+    broadcast_in_dim reshape squeeze expand_dims transpose rev slice dynamic_slice dynamic_update_slice gather pad
+    concatenate select_n copy copy_p optimization_barrier sort max min reduce_max reduce_min cummax cummin clamp neg abs
+    stop_gradient reduce_window_max reduce_window_min sign floor ceil round split top_k select_and_gather_add
+    convert_element_type scatter iota real imag tile
+    """
+_MOVES = frozenset(_NOT_ROUNDED.split())
 """Operations that give values of their operands, or whole numbers: they do not round."""
 
-_SCATTERS: dict[str, Callable[..., Any]] = {
-    "scatter": lax.scatter,
-    "scatter-add": lax.scatter_add,
-    "scatter_add": lax.scatter_add,
-    "scatter_mul": lax.scatter_mul,
-    "scatter-mul": lax.scatter_mul,
-    "scatter_min": lax.scatter_min,
-    "scatter-min": lax.scatter_min,
-    "scatter_max": lax.scatter_max,
-    "scatter-max": lax.scatter_max,
-    "scatter_sub": lax.scatter_sub,
-    "scatter-sub": lax.scatter_sub,
+_SCATTERS: dict[str, Callable[..., Any]] = {"scatter": lax.scatter} | {
+    f"scatter{separator}{name}": getattr(lax, f"scatter_{name}")
+    for name in ("add", "mul", "min", "max", "sub")
+    for separator in "-_"
 }
 """By primitive, what binds it: the body that combines two elements has to be made for their type."""
 

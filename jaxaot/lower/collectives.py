@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import starmap
 from typing import Any
 
 from jaxaot._immutable import immutable
@@ -58,7 +59,7 @@ def collectives(hlo: str) -> tuple[Collective, ...]:
         if match is None:
             continue
         if name_of_body.startswith("all-reduce-scatter"):  # how TPUs write a reduce-scatter
-            found.append(Collective("reduce-scatter", _total(type_of_body)))
+            found.append(Collective("reduce-scatter", sum(starmap(_nbytes, _SHAPE.findall(type_of_body)))))
             continue
         if name_of_body.startswith(("fused_computation", "async_collective_fusion")):  # a TPU's, cut into several parts
             channel = _CHANNEL.search(line)
@@ -66,16 +67,12 @@ def collectives(hlo: str) -> tuple[Collective, ...]:
             if part in known:
                 continue
             known.add(part)
-        sizes = [_nbytes(kind, dims) for kind, dims in _SHAPE.findall(match["type"])]
+        sizes = list(starmap(_nbytes, _SHAPE.findall(match["type"])))
         is_pair = match["start"] is not None and len(sizes) > 1  # of operands and results
         name = _NAME.search(line)
         total = sum(sizes[len(sizes) // 2 :]) if is_pair else sum(sizes)
         found.append(Collective(match["kind"], total, "" if name is None else name[1]))
     return tuple(found)
-
-
-def _total(types: str) -> int:
-    return sum(_nbytes(kind, dims) for kind, dims in _SHAPE.findall(types))
 
 
 def _nbytes(kind: str, dims: str) -> int:

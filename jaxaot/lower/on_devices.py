@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, assert_never
+from typing import Any
 
 from jaxaot._immutable import immutable
 from jaxaot._typing import ClosedJaxpr
@@ -13,7 +13,7 @@ from jaxaot._util import format_bytes
 from jaxaot.lower.collectives import Collective, collectives, collectives_text
 from jaxaot.lower.executable import Executable
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
-from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, is_saved
+from jaxaot.plan.saved import FromForward, FromPrimal, is_saved, picked
 from jaxaot.plan.stages import Partition
 
 
@@ -87,23 +87,11 @@ def partition_on_devices(
     given = [sharding for i, sharding in enumerate(shardings) if i not in empty]
     there = compiled(prepare_forward(forward), "forward", given)
     made, n_outputs = there.output_shardings, partition.joint.n_outputs
-    kept: list[Any] = []
-    absent = []
-    for i, source in enumerate(partition.plan.residuals):
-        match source:
-            case FromPrimal(index):
-                kept.append(shardings[index])
-                absent += [i] if index in empty else []
-            case FromOutput(index):
-                kept.append(made[index])
-            case FromForward(index):
-                kept.append(made[n_outputs + index])
-            case FromRefill():
-                kept.append(None)
-            case _:
-                assert_never(source)
+    sources = partition.plan.residuals
+    kept = [picked(source, shardings, made, n_outputs) for source in sources]
+    absent = [i for i, source in enumerate(sources) if isinstance(source, FromPrimal) and source.index in empty]
     cotangents = [made[i] for i in partition.joint.differentiable_outputs]
-    graph = prepare_backward(partition.backward, len(partition.plan.residuals), absent)
+    graph = prepare_backward(partition.backward, len(sources), absent)
     passed = [sharding for i, sharding in enumerate(kept) if i not in absent]
     return {"forward": there, "backward": compiled(graph, "backward", [*passed, *cotangents])}
 

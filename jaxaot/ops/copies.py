@@ -14,8 +14,7 @@ from jaxaot._typing import Shape
 from jaxaot.errors import DimError, ShapeMismatchError
 from jaxaot.ops.promotion import default_int, is_complex, is_floating, is_inexact, is_integral, strong
 from jaxaot.ops.table import register_op
-from jaxaot.views.chain import Geometry, memory_places
-from jaxaot.views.layout import Layout, channels_last
+from jaxaot.views.layout import Layout, channels_last, memory_places
 
 
 @register_op("cast(Tensor self, Dtype dtype) -> Tensor", method=False, function=False, layout="same")
@@ -83,7 +82,7 @@ def reshape_copy(self, size):
 )
 def strided_scatter(self, src, own, part):
     """`as_strided_scatter`; `own` and `part` are (size, stride, offset) of `self` and of what is written."""
-    shown, written = memory_places(Geometry(*own)).ravel(), memory_places(Geometry(*part)).ravel()
+    shown, written = memory_places(*own).ravel(), memory_places(*part).ravel()
     if not shown.size or not written.size:
         return self
     order = np.argsort(shown)

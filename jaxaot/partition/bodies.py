@@ -318,13 +318,17 @@ def _backward(pair: Pair, cuts: Sequence[_Cut], links: Sequence[_Link], number: 
         aval = next(var.aval for var in found if var is not None)
         return Slot(outer, how, tuple(make_var(aval) if var is None else var for var in found))
 
-    def come(way: Any, variables_of: Any) -> list[Any]:
-        """Returns the variable of each body that is read and comes in some way, or None."""
+    def coming(ways: Iterable[tuple[Any, Slot]], variables_of: Any) -> list[Slot]:
+        """Returns operands for what comes in some ways, each as a slot has it, where a body reads it."""
         found = []
-        for cut, read in zip(cuts, reads, strict=True):
-            var = variables_of(cut)
-            is_read = not isinstance(var, Literal) and var in read and cut.ways.get(var) == way
-            found.append(var if is_read else None)
+        for way, old in ways:
+            inner = [variables_of(cut)[way.number] for cut in cuts]
+            inner = [
+                var if not isinstance(var, Literal) and var in read and cut.ways.get(var) == way else None
+                for var, cut, read in zip(inner, cuts, reads, strict=True)
+            ]
+            if any(var is not None for var in inner):
+                found.append(slot(old.outer, old.how, inner))
         return found
 
     late = []
@@ -333,16 +337,9 @@ def _backward(pair: Pair, cuts: Sequence[_Cut], links: Sequence[_Link], number: 
         inner = [cut.joined.own[number][place] for cut in cuts]
         if old.how == CARRY or any(var in read for var, read in zip(inner, reads, strict=True)):
             late.append(slot(old.outer, old.how, inner))
-    early = []
-    for place, old in enumerate(pair.operands):
-        inner = come(_Operand(place), lambda cut, place=place: cut.joined.inputs[place])
-        if any(var is not None for var in inner):
-            early.append(slot(old.outer, old.how, inner))
-    for place in pair.kept:
-        old = pair.results[place]
-        inner = come(_Kept(place), lambda cut, place=place: cut.joined.outputs[place])
-        if any(var is not None for var in inner):
-            early.append(slot(old.outer, old.how, inner))
+    operands = ((_Operand(place), old) for place, old in enumerate(pair.operands))
+    early = coming(operands, lambda cut: cut.joined.inputs)
+    early += coming(((_Kept(place), pair.results[place]) for place in pair.kept), lambda cut: cut.joined.outputs)
     prologue: list[list[Any]] = [[] for _ in cuts]
     for link in links:
         inner = [var if var in read else None for var, read in zip(link.inner, reads, strict=True)]

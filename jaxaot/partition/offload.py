@@ -12,9 +12,9 @@ from typing import Any
 
 import jax
 
-from jaxaot._jax import close_jaxpr, make_jaxpr_object, make_var
+from jaxaot._jax import make_var
 from jaxaot._typing import Atom, Aval, ClosedJaxpr
-from jaxaot.ir.rewrite import reading, substitute
+from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.walk import variables
 from jaxaot.plan.saved import FromForward, is_saved
 from jaxaot.plan.stages import Partition
@@ -68,7 +68,7 @@ def _to_host(closed: ClosedJaxpr, places: Sequence[int]) -> Any:
         there = make_var(template.outvars[0].aval)
         eqns.append(template.replace(invars=[outvars[place]], outvars=[there]))
         outvars[place] = there
-    return close_jaxpr(make_jaxpr_object(jaxpr.invars, outvars, eqns, jaxpr.constvars), closed.consts)
+    return rebuild(closed, eqns, outvars)
 
 
 def _from_host(closed: ClosedJaxpr, places: Sequence[int]) -> Any:
@@ -89,6 +89,4 @@ def _from_host(closed: ClosedJaxpr, places: Sequence[int]) -> Any:
         fetch(eqn.invars)
         eqns.append(reading(eqn, here))
     fetch(jaxpr.outvars)
-    invars = [there.get(var, var) for var in invars]
-    outvars = substitute(jaxpr.outvars, here)
-    return close_jaxpr(make_jaxpr_object(invars, outvars, eqns, jaxpr.constvars), closed.consts)
+    return rebuild(closed, eqns, substitute(jaxpr.outvars, here), [there.get(var, var) for var in invars])

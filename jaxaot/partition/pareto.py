@@ -18,7 +18,6 @@ from jaxaot.partition.partition import Cutter
 from jaxaot.partition.policies import Policy, policy_label
 from jaxaot.partition.timeline import memory_timeline
 from jaxaot.plan.pictures import as_image, new_axes
-from jaxaot.plan.sharding import Spread
 from jaxaot.plan.stages import JointGraph
 
 SHOWN_POLICIES = ("save_all", "min_cut", "save_matmuls", "save_nothing")
@@ -190,13 +189,11 @@ def trade_offs(
     points = [found[size] for size in sorted(found)]
     points = [p for i, p in enumerate(points) if all(p.recompute_seconds < q.recompute_seconds for q in points[:i])]
     total = sum(map(seconds, joint.jaxpr.eqns)) / 1e12
-    of_one = lambda point: _of_one_device(point, joint.spread)
-    return Pareto(tuple(map(of_one, points)), tuple(map(of_one, shown)), total, joint.spread.n_devices)
-
-
-def _of_one_device(point: Point, spread: Spread) -> Point:
-    saved, peak = -(-point.saved_bytes // spread.n_devices), spread.of_one(point.peak_bytes)
-    return dataclasses.replace(point, saved_bytes=saved, peak_bytes=peak)
+    spread = joint.spread
+    of_one = lambda point: dataclasses.replace(
+        point, saved_bytes=-(-point.saved_bytes // spread.n_devices), peak_bytes=spread.of_one(point.peak_bytes)
+    )
+    return Pareto(tuple(map(of_one, points)), tuple(map(of_one, shown)), total, spread.n_devices)
 
 
 def _policy_point(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -46,8 +47,7 @@ from jaxaot.partition.tags import (
     without_markers,
 )
 from jaxaot.partition.timeline import memory_timeline
-from jaxaot.partition.variants import Choice as Found
-from jaxaot.partition.variants import Variant, Variants
+from jaxaot.partition.variants import Found, Variant, Variants
 from jaxaot.plan.stages import JointGraph, Partition
 
 _TRIALS_TO_FIT = 10
@@ -63,6 +63,10 @@ _ALIKE = 1.03
 """Estimates whose ratio is no more than this are equal."""
 _ERROR = 0.1
 """How far estimates may be off, either way."""
+
+
+_Finder = Callable[[], tuple[int, Callable[[], Partition]]]
+"""Returns what a cut saves, in bytes, and what makes it."""
 
 
 @collector.waits()
@@ -258,10 +262,6 @@ class Cutter:
         """Returns the fastest cut that takes no more memory than the minimum cut, saved or, by estimate, in all.
 
         To repeat a matmul may take less time than what the minimum cut repeats, and more may then be let go.
-
-        Args:
-          parts: The minimum cut.
-          solution: The solution that it is.
         """
         variant = self.unlimited
         places = (variant.formulation.positions[step] for step in solution.repeated)
@@ -292,14 +292,10 @@ class Cutter:
         Memory goes up and down with what is saved, because what is computed again takes memory too. They are
         corners in large graphs, which take no integer program to find.
         """
-        lean = self if self.saves_bottlenecks else self._lean
-        makers = [lambda share=share: self.corner(int(share * self.save_all[1])) for share in _SHARES]
-        makers += [lambda: lean.corner(0)]
-        makers += [self.cut] if get_policy(self.policy) is min_cut else []
         found: dict[tuple[int, int], Partition] = {}
-        for make in makers:
+        for find in (*self._rung_finders(), *self._min_cut_finder()):
             with contextlib.suppress(BudgetError, PolicyError, NoCut):  # what must be saved may be more
-                parts = make()
+                parts = find()[1]()
                 # several shares end at the same corner
                 found.setdefault((parts.plan.extra_bytes, parts.timeline.peak_bytes), parts)
         return sorted(found.values(), key=lambda parts: parts.timeline.peak_bytes)
@@ -330,12 +326,8 @@ class Cutter:
           parts: The one that was asked for.
         """
         asked, held, best = parts.plan.extra_bytes, parts.timeline.held_bytes, parts
-        lean = self if self.saves_bottlenecks else self._lean
-        limits = [limit for limit in (int(share * self.save_all[1]) for share in _SHARES) if limit > asked]
-        finders = [lambda limit=limit: self._corner(limit) for limit in limits]
-        finders += [lambda: lean._corner(0), lambda: self._corner(self.budgets.fastest.weight)]
-        finders += [self._least_saved] if get_policy(self.policy) is min_cut else []
-        for find in finders:
+        fastest = lambda: self._corner(self.budgets.fastest.weight)
+        for find in (*self._rung_finders(asked), fastest, *self._min_cut_finder()):
             with contextlib.suppress(BudgetError, PolicyError, NoCut):  # what must be saved may be more
                 saved, make = find()
                 # what is saved is alive at the end of the forward: no peak is below, so it need not be split to know
@@ -343,9 +335,16 @@ class Cutter:
                     best = min(best, make(), key=lambda rung: rung.timeline.peak_bytes)
         return best
 
-    def _least_saved(self) -> tuple[int, Callable[[], Partition]]:
-        """Returns what the minimum cut saves, and what makes it."""
-        return self._weight(self.unlimited, self.unlimited.budgets.leanest), self.cut
+    def _rung_finders(self, saved: int = -1) -> list[_Finder]:
+        """Returns what finds rungs of shares of `save_all` that are more than some bytes, and the leanest."""
+        lean = self if self.saves_bottlenecks else self._lean
+        limits = [limit for limit in (int(share * self.save_all[1]) for share in _SHARES) if limit > saved]
+        return [*(functools.partial(self._corner, limit) for limit in limits), lambda: lean._corner(0)]
+
+    def _min_cut_finder(self) -> list[_Finder]:
+        """Returns what finds the minimum cut, if that is the policy."""
+        weight = lambda: self._weight(self.unlimited, self.unlimited.budgets.leanest)
+        return [lambda: (weight(), self.cut)] if get_policy(self.policy) is min_cut else []
 
     def within(self, limit: int) -> Partition:
         """Returns the forward and the backward that save at most `limit` bytes beyond primals and outputs.
@@ -447,7 +446,6 @@ class Cutter:
         the fastest on, and then budgets between the first that fits and the one before.
 
         Args:
-          fit: The limit.
           known: How long another one recomputes that fits, in seconds: no slower one is looked for; None for none.
         """
         corners = self.budgets.corners()[::-1]

@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, assert_never
+from typing import Any
 
-from jaxaot._jax import ClosedJaxpr, Literal, close_jaxpr, make_jaxpr_object
+from jaxaot._jax import ClosedJaxpr, Literal
 from jaxaot._typing import Aval
 from jaxaot.errors import PartitionResultError
+from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.roles import Refill
 from jaxaot.ir.walk import Makers, aval_bytes, short_aval, source_line
 from jaxaot.plan.saved import (
     FromForward,
     FromOutput,
     FromPrimal,
-    FromRefill,
     ResidualSource,
     SavedValue,
     SavePlan,
+    picked,
 )
 from jaxaot.plan.stages import JointGraph, Partition
 
@@ -35,30 +36,17 @@ def without_refills(joint: JointGraph) -> JointGraph:
         return joint
     jaxpr, roles = joint.jaxpr.jaxpr, joint.out_roles
     kept = [i for i, role in enumerate(roles) if not isinstance(role, Refill)]
-    outvars = [jaxpr.outvars[i] for i in kept]
-    graph = close_jaxpr(make_jaxpr_object(jaxpr.invars, outvars, jaxpr.eqns, jaxpr.constvars), joint.jaxpr.consts)
+    graph = rebuild(joint.jaxpr, jaxpr.eqns, [jaxpr.outvars[i] for i in kept])
     return dataclasses.replace(joint, jaxpr=graph, out_roles=tuple(roles[i] for i in kept))
 
 
 def as_plain_graphs(partition: Partition) -> tuple[Any, Any]:
     """Returns the forward and the backward of a partition without refills in the plain convention."""
     jaxpr, n_outputs = partition.forward.jaxpr, partition.joint.n_outputs
-    residuals = []
-    for source in partition.plan.residuals:
-        match source:
-            case FromPrimal(index):
-                residuals.append(jaxpr.invars[index])
-            case FromOutput(index):
-                residuals.append(jaxpr.outvars[index])
-            case FromForward(index):
-                residuals.append(jaxpr.outvars[n_outputs + index])
-            case FromRefill():
-                raise AssertionError("a refill is no value of the forward")
-            case _:
-                assert_never(source)
-    outvars = [*jaxpr.outvars[:n_outputs], *residuals]
-    forward = make_jaxpr_object(jaxpr.invars, outvars, jaxpr.eqns, jaxpr.constvars)
-    return close_jaxpr(forward, partition.forward.consts), partition.backward
+    residuals = [picked(source, jaxpr.invars, jaxpr.outvars, n_outputs) for source in partition.plan.residuals]
+    assert None not in residuals, "a refill is no value of the forward"
+    forward = rebuild(partition.forward, jaxpr.eqns, [*jaxpr.outvars[:n_outputs], *residuals])
+    return forward, partition.backward
 
 
 def as_partition(joint: JointGraph, forward: Any, backward: Any) -> Partition:
@@ -101,9 +89,9 @@ def as_partition(joint: JointGraph, forward: Any, backward: Any) -> Partition:
         line = None if eqn is None else source_line(eqn)
         shape, dtype = tuple(getattr(atom.aval, "shape", ())), str(getattr(atom.aval, "dtype", atom.aval))
         saved.append(SavedValue(name, shape, dtype, aval_bytes(atom.aval), line or "", "chosen by the partition_fn"))
-    kept = make_jaxpr_object(jaxpr.invars, [*jaxpr.outvars[:n_outputs], *extra], jaxpr.eqns, jaxpr.constvars)
+    kept = rebuild(forward, jaxpr.eqns, [*jaxpr.outvars[:n_outputs], *extra])
     plan = SavePlan(tuple(sources), tuple(saved), (), sum(value.bytes for value in saved))
-    return Partition(joint, close_jaxpr(kept, forward.consts), backward, plan)
+    return Partition(joint, kept, backward, plan)
 
 
 def _check(joint: JointGraph, forward: Any, backward: Any) -> None:

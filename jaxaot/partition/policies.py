@@ -37,7 +37,8 @@ Policy = Callable[[Any], Choice]
 
 def save_all(eqn: Eqn) -> Choice:
     """Recomputes nothing but views, casts, and values made from nothing (`iota`, broadcast literals)."""
-    return Choice.EITHER if kind(eqn) <= Kind.CAST or _is_made_from_nothing(eqn) else Choice.SAVE
+    is_made_from_nothing = kind(eqn) <= Kind.POINTWISE and all(hasattr(atom, "val") for atom in eqn.invars)
+    return Choice.EITHER if kind(eqn) <= Kind.CAST or is_made_from_nothing else Choice.SAVE
 
 
 def save_nothing(eqn: Eqn) -> Choice:
@@ -239,7 +240,9 @@ def get_policy(policy: str | Policy) -> Policy:
       PolicyError: If there is none.
     """
     if callable(policy):
-        return from_jax(policy) if _takes_parameters(policy) else policy
+        signature = signature_of(policy)
+        takes_parameters = signature and any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
+        return from_jax(policy) if takes_parameters else policy
     if policy not in _policies:
         raise PolicyError(
             f"There is no partition policy {policy!r}. The policies are: {', '.join(_policies)}. Pass one of these, or "
@@ -267,12 +270,3 @@ def region_policy(policy: str | Callable[..., Any] | None, memory_budget: float 
 def policy_label(policy: str | Policy) -> str:
     """Returns the name of a policy for messages."""
     return policy if isinstance(policy, str) else getattr(policy, "__name__", "the policy")
-
-
-def _takes_parameters(policy: Callable[..., Any]) -> bool:
-    signature = signature_of(policy)
-    return signature is not None and any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
-
-
-def _is_made_from_nothing(eqn: Eqn) -> bool:
-    return all(hasattr(atom, "val") for atom in eqn.invars) and kind(eqn) <= Kind.POINTWISE

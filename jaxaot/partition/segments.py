@@ -15,7 +15,7 @@ import numpy as np
 
 from jaxaot._immutable import immutable
 from jaxaot._jax import DropVar, Literal, close_jaxpr, make_jaxpr_object
-from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
+from jaxaot._typing import ClosedJaxpr, Jaxpr
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import extract, reading, substitute
 from jaxaot.ir.walk import backward_slice, equation_content, variables
@@ -171,7 +171,9 @@ def merge_graphs(held: Any, added: Any, places: Sequence[int]) -> tuple[Any, tup
         else:
             replacement[var] = same
     eqns = list(one.eqns)
-    twins = _by_key(eqns)
+    twins: dict[Any, list[int]] = {}  # by what equations compute, their positions
+    for i, eqn in enumerate(eqns):
+        twins.setdefault(equation_content(eqn), []).append(i)
     for eqn in other.eqns:
         eqn = reading(eqn, replacement)
         waiting = twins.get(equation_content(eqn))
@@ -192,14 +194,6 @@ def merge_graphs(held: Any, added: Any, places: Sequence[int]) -> tuple[Any, tup
             kept.append(out)
         positions.append(place)
     return close_jaxpr(make_jaxpr_object(invars, kept, eqns, constvars), consts), tuple(positions)
-
-
-def _by_key(eqns: Sequence[Eqn]) -> dict[Any, list[int]]:
-    """Returns the positions of equations by what they compute; equal ones in their order."""
-    found: dict[Any, list[int]] = {}
-    for i, eqn in enumerate(eqns):
-        found.setdefault(equation_content(eqn), []).append(i)
-    return found
 
 
 def _is_equal(one: Any, other: Any) -> bool:

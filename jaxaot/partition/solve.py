@@ -13,7 +13,6 @@ Capacities whose sum 64 bits do not hold are arrays of Python's integers, on whi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 
@@ -45,11 +44,6 @@ class Cut:
 
     weight: int
     is_behind: np.ndarray
-
-    @cached_property
-    def sink_side(self) -> tuple[bool, ...]:
-        """For each node, whether it lies on the side of the sink."""
-        return tuple(self.is_behind.tolist())
 
 
 def min_cut(n_nodes: int, edges: Sequence[tuple[int, int, int]] | np.ndarray, source: int, sink: int) -> Cut:

@@ -89,7 +89,9 @@ def split(decided: Decided, label: str, save_all_bytes: int, inside: BodyPlan) -
         tuple(_saved_value(decided, var, label, inside.saved.get(var), var in place_of_output) for var in saved),
         (
             *(
-                _recomputed_value(graph, var)
+                RecomputedValue(
+                    equation_name(graph, i), *_type(var), aval_bytes(var.aval), source_line(graph.eqns[i]) or ""
+                )
                 for i in recomputed
                 if i in forward_eqns
                 for var in graph.eqns[i].outvars
@@ -180,13 +182,6 @@ def _viewed(graph: Classified, position: int) -> tuple[Any, int]:
             break
         position = graph.producer[source]
     return graph.eqns[position], position
-
-
-def _recomputed_value(graph: Classified, var: Var) -> RecomputedValue:
-    eqn = graph.eqns[graph.producer[var]]
-    return RecomputedValue(
-        equation_name(graph, graph.producer[var]), *_type(var), aval_bytes(var.aval), source_line(eqn) or ""
-    )
 
 
 def _type(var: Var) -> tuple[tuple[int, ...], str]:

@@ -359,7 +359,7 @@ def _solve_region(graph: Classified, region: int, policy: Policy, save_within: B
 
     What the region reads of the graph around it is taken for given.
     """
-    inside = [i for i in graph.positions(Side.FORWARD, Side.EITHER) if _is_in(graph, i, region)]
+    inside = [i for i in graph.positions(Side.FORWARD, Side.EITHER) if region in _nesting(graph, i, None)]
     eqns = [graph.eqns[i] for i in (*inside, *graph.positions(Side.BACKWARD))]
     made = {var for eqn in eqns for var in eqn.outvars}
     read = dict.fromkeys(variables([*(atom for eqn in eqns for atom in eqn.invars), *graph.gradients]))
@@ -381,10 +381,6 @@ def _solve_region(graph: Classified, region: int, policy: Policy, save_within: B
         n_saved = sum(var in saved for var in results)
         decided[i] = Choice.RECOMPUTE if not n_saved else Choice.SAVE if n_saved == len(results) else Choice.EITHER
     return decided
-
-
-def _is_in(graph: Classified, position: int, region: int) -> bool:
-    return region in _nesting(graph, position, None)
 
 
 def check_names(joint: JointGraph, policy: Policy) -> None:

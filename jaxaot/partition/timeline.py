@@ -157,10 +157,6 @@ def _constant_bytes(constants: Sequence[Any]) -> int:
     return sum(aval_bytes(aval) for aval in {id(c): c for c in constants}.values())
 
 
-def _takes_memory(var: Any, shown: Callable[[Any], Sequence[Any]], counted: Collection[Any]) -> bool:
-    return not (isinstance(var, DropVar) or var in counted or shown(var) != (var,) or is_on_host(var.aval))
-
-
 def _last_uses(jaxpr: Jaxpr, shown: Callable[[Any], Sequence[Any]], masks: Mapping[Any, Any]) -> dict[Any, int]:
     """Returns where each variable is last needed: of an output, behind the last equation. Masks are made at once."""
     last: dict[Any, int] = {}
@@ -181,9 +177,6 @@ def _moments(
     """Returns the moments of one graph.
 
     Args:
-      jaxpr: The graph.
-      side: Its name.
-      held: What is in use throughout.
       uses: When its values are in use. Those that are kept stay to the end, and are residuals from then on.
       on: Where it runs.
       residual_bytes: What the residuals take at the start.
@@ -269,7 +262,8 @@ def _lives(
     found: dict[Any, Life] = {}
     for i, eqn in enumerate(jaxpr.eqns):
         for var in eqn.outvars:
-            if var in skipped or not _takes_memory(var, shown, counted):
+            is_elsewhere = isinstance(var, DropVar) or var in counted or is_on_host(var.aval)
+            if var in skipped or is_elsewhere or shown(var) != (var,):
                 continue
             makers = [masks[var]] if var in masks else skipped.intersection(variables(eqn.invars))
             first = min((position[maker] for maker in makers), default=i)

@@ -8,6 +8,7 @@ met by the better of both variants, or by the leaner one if its bodies may use u
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from functools import cached_property
@@ -15,7 +16,7 @@ from functools import cached_property
 from jaxaot._immutable import immutable
 from jaxaot.errors import BudgetError
 from jaxaot.partition.bodies import CutBodies
-from jaxaot.partition.budget import Answer, Budgets, corners_around, search_corners
+from jaxaot.partition.budget import Budgets, corners_around, search_corners
 from jaxaot.partition.classify import Classified
 from jaxaot.partition.formulate import Choices, Formulation
 from jaxaot.partition.problem import Solution
@@ -46,43 +47,25 @@ class Variant:
 
 
 @immutable(eq=False)
-class Corner:
-    """A variant and a solution of it.
+class Found:
+    """A variant and a solution of it: a corner, or what meets a budget.
 
     Attributes:
       variant: The variant.
       solution: What is saved around the bodies.
-      price: The price at which both are best.
-    """
-
-    variant: Variant
-    solution: Solution
-    price: float
-
-    @property
-    def weight(self) -> int:
-        """The bytes of all that is saved."""
-        return self.solution.weight
-
-    @property
-    def cost(self) -> int:
-        """The time of all that is computed again, in picoseconds."""
-        return self.solution.cost + self.variant.inner_cost
-
-
-@immutable(eq=False)
-class Choice:
-    """What meets a budget.
-
-    Attributes:
-      variant: The variant.
-      solution: What is saved around the bodies.
+      price: Of a corner, the price at which both are best.
       least_cost: No solution within the budget costs less, in picoseconds; None if that is not known.
     """
 
     variant: Variant
     solution: Solution
-    least_cost: int | None
+    price: float = 0.0
+    least_cost: int | None = None
+
+    @property
+    def weight(self) -> int:
+        """The bytes of all that is saved."""
+        return self.solution.weight
 
     @property
     def cost(self) -> int:
@@ -102,29 +85,29 @@ class Variants:
         self.make, self.is_one = make, is_one
         self._made: dict[float, Variant] = {}
 
-    def at(self, price: float) -> Corner:
+    def at(self, price: float) -> Found:
         """Returns the corner at a price: 0 for the fastest, infinity for the leanest."""
         key = 0.0 if self.is_one else price
         if key not in self._made:
             self._made[key] = self.make(key, 0)
         variant = self._made[key]
-        return Corner(variant, variant.budgets.at_price(price), price)
+        return Found(variant, variant.budgets.at_price(price), price)
 
     @cached_property
-    def leanest(self) -> Corner:
+    def leanest(self) -> Found:
         """The one of fewest bytes."""
         return self.at(math.inf)
 
     @cached_property
-    def fastest(self) -> Corner:
+    def fastest(self) -> Found:
         """The one of fewest bytes among those that cost least time."""
         return self.at(0.0)
 
-    def corners(self) -> list[Corner]:
+    def corners(self) -> list[Found]:
         """Returns the corners of the hull, from the leanest to the fastest."""
         return search_corners(self.leanest, self.fastest, self.at)
 
-    def corner_within(self, limit: int, weight: Callable[[Variant, Solution], int]) -> Choice:
+    def corner_within(self, limit: int, weight: Callable[[Variant, Solution], int]) -> Found:
         """Returns the fastest corner that saves at most `limit` bytes, or the leanest if none does.
 
         Args:
@@ -135,9 +118,9 @@ class Variants:
         corner = self.fastest
         if not is_within(corner):
             corner = corners_around(self.leanest, corner, self.at, is_within)[0]
-        return Choice(corner.variant, corner.solution, None)
+        return corner
 
-    def within(self, limit: int) -> Choice:
+    def within(self, limit: int) -> Found:
         """Returns the choice that saves at most `limit` bytes.
 
         Raises:
@@ -145,24 +128,17 @@ class Variants:
         """
         if self.is_one:
             answer = self.fastest.variant.budgets.within(limit)
-            return Choice(self.fastest.variant, answer.solution, answer.least_cost)
+            return Found(self.fastest.variant, answer.solution, least_cost=answer.least_cost)
         if self.fastest.weight <= limit:
-            return Choice(self.fastest.variant, self.fastest.solution, self.fastest.cost)
+            return Found(self.fastest.variant, self.fastest.solution, least_cost=self.fastest.cost)
         below, above = corners_around(self.leanest, self.fastest, self.at, lambda corner: corner.weight <= limit)
         variants = [below.variant, above.variant]
         if below.weight < limit and below.price:
             variants.append(self.make(below.price, limit - below.weight))
         found = []
         for variant in variants:
-            answer = self._answer(variant, limit)
-            if answer is not None:
-                found.append(Choice(variant, answer.solution, None))
+            with contextlib.suppress(BudgetError):  # this variant saves too much; another one does not
+                found.append(Found(variant, variant.budgets.within(limit).solution))
         if not found:
-            found.append(Choice(below.variant, below.variant.budgets.within(limit).solution, None))
-        return min(found, key=lambda choice: (choice.cost, choice.solution.weight))
-
-    def _answer(self, variant: Variant, limit: int) -> Answer | None:
-        try:
-            return variant.budgets.within(limit)
-        except BudgetError:  # this variant saves too much; another one does not
-            return None
+            found.append(Found(below.variant, below.variant.budgets.within(limit).solution))  # which raises the error
+        return min(found, key=lambda one: (one.cost, one.weight))

@@ -36,17 +36,14 @@ def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
         if any(not isinstance(atom, Literal) and atom in kept_var for atom in eqn.invars):
             eqn = reading(eqn, kept_var)
         if is_pure(eqn) and eqn.primitive.name not in _KEPT_APART:
-            kept = first.setdefault((equation_key(eqn), _drops(eqn), _region(eqn)), eqn)
+            # what keeps more results cannot be replaced by what keeps less
+            drops = tuple(type(var).__name__ for var in eqn.outvars) if len(eqn.outvars) > 1 else ()
+            kept = first.setdefault((equation_key(eqn), drops, _region(eqn)), eqn)
             if kept is not eqn:
                 kept_var.update(zip(eqn.outvars, kept.outvars, strict=True))
                 continue
         eqns.append(eqn)
     return rebuild(closed, eqns, [canonical(atom) for atom in closed.jaxpr.outvars])
-
-
-def _drops(eqn: Eqn) -> Hashable:
-    """Returns which results an equation drops; one that keeps more cannot be replaced by one that keeps less."""
-    return tuple(type(var).__name__ for var in eqn.outvars) if len(eqn.outvars) > 1 else ()
 
 
 def _region(eqn: Eqn) -> int | None:

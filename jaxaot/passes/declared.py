@@ -1,8 +1,7 @@
 """What a pass declares of itself, once: its name, the graphs that it is for, whether it runs by default, what it needs.
 
 The order of declarations is the order in which passes run. Those for every platform are declared in `pipeline.py`,
-those of one platform in the pipeline of its room in `backend/`. One that runs twice is declared at both places of the
-order.
+those of one platform in the pipeline of its room in `backend/`.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jaxaot._jax import ClosedJaxpr, Jaxpr, close_jaxpr, make_jaxpr_object
+from jaxaot._jax import ClosedJaxpr, close_jaxpr, make_jaxpr_object
 from jaxaot._typing import Eqn
 from jaxaot.errors import DecompositionError
 from jaxaot.ir.build import traced
-from jaxaot.ir.rewrite import inline, substitute
+from jaxaot.ir.rewrite import inline, substitute, with_bodies
 from jaxaot.ir.walk import is_rewritable, short_aval
 
 
@@ -59,20 +59,20 @@ def decompose_some(
 
     if not any(eqn.primitive.name == name for eqn in closed.jaxpr.eqns):
         return closed
-    return _with_decomposed_equations(closed, rule_of, lambda value: value)
+    return _with_decomposed_equations(closed, rule_of, lambda body: body)
 
 
 def _decomposed(closed: ClosedJaxpr, rules: Mapping[str, Callable[..., Any]]) -> Any:
-    def parameter(value: object) -> Any:
-        return _decomposed_parameter(value, rules)
+    def inside(body: ClosedJaxpr) -> ClosedJaxpr:
+        return _decomposed(inline(body), rules)
 
-    return _with_decomposed_equations(closed, lambda eqn: rules.get(eqn.primitive.name), parameter)
+    return _with_decomposed_equations(closed, lambda eqn: rules.get(eqn.primitive.name), inside)
 
 
 def _with_decomposed_equations(
-    closed: ClosedJaxpr, rule_of: Callable[[Any], Callable[..., Any] | None], parameter: Callable[[Any], Any]
+    closed: ClosedJaxpr, rule_of: Callable[[Any], Callable[..., Any] | None], inside: Callable[[Any], Any]
 ) -> ClosedJaxpr:
-    """Returns a graph with the equations that have a rule decomposed, and the parameters of others replaced."""
+    """Returns a graph with the equations that have a rule decomposed, and the bodies of others changed."""
     jaxpr = closed.jaxpr
     constvars, consts = list(jaxpr.constvars), list(closed.consts)
     eqns: list[Any] = []
@@ -82,8 +82,7 @@ def _with_decomposed_equations(
         rule = rule_of(eqn)
         made = None if rule is None else _made(eqn.replace(invars=invars), rule)
         if made is None:
-            params = {name: parameter(value) for name, value in eqn.params.items()}
-            eqns.append(eqn.replace(invars=invars, params=params))
+            eqns.append(with_bodies(eqn.replace(invars=invars), inside))
             continue
         steps, results, constants = made
         constvars += constants
@@ -92,17 +91,6 @@ def _with_decomposed_equations(
         names.update(zip(eqn.outvars, results, strict=True))
     outvars = substitute(jaxpr.outvars, names)
     return close_jaxpr(make_jaxpr_object(jaxpr.invars, outvars, eqns, constvars), consts)
-
-
-def _decomposed_parameter(value: object, rules: Mapping[str, Callable[..., Any]]) -> Any:
-    if isinstance(value, ClosedJaxpr):
-        return _decomposed(inline(value), rules)
-    if isinstance(value, Jaxpr) and not value.constvars:
-        decomposed = _decomposed(inline(close_jaxpr(value)), rules)
-        return value if decomposed.consts else decomposed.jaxpr  # an open body has no place for constants
-    if isinstance(value, tuple) and any(isinstance(item, ClosedJaxpr | Jaxpr) for item in value):
-        return tuple(_decomposed_parameter(item, rules) for item in value)
-    return value
 
 
 def _made(eqn: Eqn, rule: Callable[..., Any]) -> tuple[list[Any], list[Any], dict[Any, Any]] | None:

@@ -160,7 +160,8 @@ class _Graph:
         which, other, nan = select.invars
         division = self._makers.of(other, lax.div_p)
         extreme = None if division is None else self._extreme_of(division.invars[0])
-        if division is None or extreme is None or not self._is_nan(nan):
+        number = self._makers.behind(nan, ("broadcast_in_dim", "convert_element_type"))
+        if division is None or extreme is None or not isinstance(number, Literal) or not np.isnan(number.val):
             return None
         mask, whole = division.invars[0], tuple(range(value.aval.ndim))
         total, place = self._source(division.invars[1], within(division.invars[1], whole), lax.reduce_sum_p)
@@ -172,36 +173,22 @@ class _Graph:
         found, at = self._source(test.invars[0], within(test.invars[0], at), extreme.primitive)
         return (mask, extreme) if found is extreme and at == place else None
 
-    def _is_nan(self, atom: Any) -> bool:
-        """Returns whether a value is NaN everywhere."""
-        while not isinstance(atom, Literal):
-            maker = self._makers.of(atom, lax.broadcast_in_dim_p, lax.convert_element_type_p)
-            if maker is None:
-                return False
-            atom = maker.invars[0]
-        return bool(np.isnan(atom.val))
-
     def _extreme_of(self, mask: Any) -> Any:
         """Returns the maximum or minimum if a value is 1 where an array is equal to its own, and 0 elsewhere."""
         convert = self._makers.of(mask, lax.convert_element_type_p)
         equal = None if convert is None else self._makers.of(convert.invars[0], lax.eq_p)
+        without_stops = lambda atom: self._makers.behind(atom, ("stop_gradient",))  # gradients have been computed
         for array, other in () if equal is None else (equal.invars, equal.invars[::-1]):
             if array.aval.shape != mask.aval.shape:  # a number that an array is compared with
                 continue
             whole = tuple(range(array.aval.ndim))
             extreme, place = self._source(other, within(other, whole), *_EXTREMES)
-            if extreme is None or self._without_stops(extreme.invars[0]) is not self._without_stops(array):
+            if extreme is None or without_stops(extreme.invars[0]) is not without_stops(array):
                 continue
             kept = tuple(axis for axis in whole if axis not in extreme.params["axes"])
             if within(extreme.outvars[0], kept) == place:
                 return extreme
         return None
-
-    def _without_stops(self, atom: Any) -> Any:
-        """Returns what an atom is but for gradients, which have been computed."""
-        while (stop := self._makers.of(atom)) is not None and stop.primitive.name == "stop_gradient":
-            (atom,) = stop.invars
-        return atom
 
     def _source(self, atom: Atom, place: Place, *primitives: Primitive) -> tuple[Any, Place]:
         """Returns the equation, of one of some primitives, that makes what an atom is but for its shape; None if none.

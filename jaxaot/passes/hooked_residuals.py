@@ -23,17 +23,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, assert_never
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.dtypes import float0
-from jax.lax import optimization_barrier_p
 
 from jaxaot._jax import Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var
 from jaxaot._scopes import annotations_of
 from jaxaot._typing import Atom, Aval
+from jaxaot.ir.build import barrier
 from jaxaot.ir.regions import HOOKS_SCOPE
 from jaxaot.ir.rewrite import reading, splice, substitute
 from jaxaot.ir.schedule import recompute_late
@@ -43,10 +43,10 @@ from jaxaot.plan.saved import (
     FromForward,
     FromOutput,
     FromPrimal,
-    FromRefill,
     ResidualSource,
     SavedValue,
     is_saved,
+    picked,
 )
 from jaxaot.plan.stages import Partition
 
@@ -87,26 +87,15 @@ def _hooks_of_residuals(partition: Partition, around: Any) -> dict[int, Any]:
     found = {}
     for i, (source, var) in enumerate(zip(partition.plan.residuals, partition.backward.jaxpr.invars, strict=False)):
         value = next(saved) if is_saved(source) else None
-        match source:
-            case FromPrimal():
-                hooks = around if around is not None and around.inputs else None
-            case FromRefill():
-                hooks = None
-            case FromOutput(index):
-                hooks = _around(jaxpr.outvars[index], inside, around)
-            case FromForward(index):
-                hooks = _around(jaxpr.outvars[n_outputs + index], inside, around)
-            case _:
-                assert_never(source)
+        if is_saved(source):  # by those under which it was computed
+            atom = picked(source, jaxpr.invars, jaxpr.outvars, n_outputs)
+            hooks = around if isinstance(atom, Literal) else inside.get(atom, around)
+        else:
+            hooks = around if isinstance(source, FromPrimal) and around is not None and around.inputs else None
         is_done = value is not None and (value.is_offloaded or value.packed_from is not None)
         if hooks is not None and _is_plain(var.aval) and not is_done and i not in partition.plan.packed_between:
             found[i] = hooks
     return found
-
-
-def _around(atom: Any, inside: dict[Any, Any], around: Any) -> Any:
-    """Returns the hooks of a value of the forward: those under which it was computed."""
-    return around if isinstance(atom, Literal) else inside.get(atom, around)
 
 
 def _is_plain(aval: Aval) -> bool:
@@ -139,7 +128,7 @@ class _Packing:
 
     def partition(self) -> Partition:
         before = self.before
-        atoms = [self._atom(source) for source in before.plan.residuals]
+        forward, n_outputs = before.forward.jaxpr, before.joint.n_outputs
         between = dict(zip(before.plan.packed_between, before.hooks, strict=True))
         between |= {i: pair for i, pair in self.hooks.items() if i not in self.graphs}
         places: list[int] = []  # of those among the residuals of the result
@@ -152,7 +141,7 @@ class _Packing:
         constants = dict(zip(backward.constvars, before.backward.consts, strict=True))
         for i, source in enumerate(before.plan.residuals):
             value = next(values) if is_saved(source) else None
-            var, atom = backward.invars[i], atoms[i]
+            var, atom = backward.invars[i], picked(source, forward.invars, forward.outvars, n_outputs)
             if i not in self.graphs:
                 if i in between:
                     places.append(len(self.sources))
@@ -184,20 +173,6 @@ class _Packing:
         )
         hooks = tuple(between[i] for i in sorted(between))
         return dataclasses.replace(before, forward=self._forward(packs), backward=closed, plan=plan, hooks=hooks)
-
-    def _atom(self, source: ResidualSource) -> Any:
-        """Returns the atom of a residual in the forward; None if its storage is filled again."""
-        match source:
-            case FromPrimal(index):
-                return self.primals[index]
-            case FromOutput(index):
-                return self.outputs[index]
-            case FromForward(index):
-                return self.extra_before[index]
-            case FromRefill():
-                return None
-            case _:
-                assert_never(source)
 
     def _keep(self, source: ResidualSource, value: SavedValue | None) -> None:
         """Adds a residual that is not packed."""
@@ -243,15 +218,13 @@ class _Packing:
         eqns = list(behind.get(-1, ()))
         held: dict[Any, Any] = {}  # a value → what a barrier made of it
         waited_for: list[Any] = []  # what was packed, until an equation waits for it
-        large = {var for var in self.extra if not isinstance(var, Literal) and _is_worth_a_barrier(var.aval)}
+        made = [var for var in variables(self.extra) if not is_on_host(var.aval)]
+        large = {var for var in made if aval_bytes(var.aval) > SMALL_BYTES}  # else no barrier is worth it
         for i, eqn in enumerate(jaxpr.eqns):
             operands = [var for var in variables(eqn.invars) if _is_plain(var.aval) and var not in self.primals]
             if waited_for and operands:
-                sources = [*waited_for, *substitute(operands[-1:], held)]
-                targets = [make_var(var.aval) for var in sources]
-                eqns.append(eqn.replace(
-                    primitive=optimization_barrier_p, params={}, invars=sources, outvars=targets, effects=set()
-                ))  # fmt: skip
+                barred, targets = barrier([*waited_for, *substitute(operands[-1:], held)], eqn)
+                eqns.append(barred)
                 held |= zip([*waited_for, operands[-1]], targets, strict=True)
                 waited_for = []
             packing = behind.get(i, [])
@@ -261,7 +234,3 @@ class _Packing:
             jaxpr.invars, substitute([*self.outputs, *self.extra], held), eqns, list(self.constants)
         )  # fmt: skip
         return close_jaxpr(made, list(self.constants.values()))
-
-
-def _is_worth_a_barrier(aval: Aval) -> bool:
-    return aval_bytes(aval) > SMALL_BYTES and not is_on_host(aval)

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from jax.lax import optimization_barrier_p
-
-from jaxaot._jax import Literal, make_var
-from jaxaot.ir.rewrite import reading, rebuild, substitute
+from jaxaot._jax import Literal
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import variables
 
 _WRITES = {"dynamic_update_slice", "scatter", "scatter-add", "scatter_add", "scatter-mul", "scatter_mul"}
@@ -51,15 +49,9 @@ def pin_writes(closed: Any) -> Any:
         if after in kept:
             kept.add(before)
     pinned = {after for _, after in writes if after in ours and after in kept and readers[after] > 1}
-    if not pinned:
-        return closed
-    replaced: dict[Any, Any] = {}
-    eqns = []
-    for eqn in jaxpr.eqns:
-        eqn = reading(eqn, replaced)
-        eqns.append(eqn)
-        if eqn.outvars[0] in pinned:
-            var = eqn.outvars[0]
-            held = replaced[var] = make_var(var.aval)
-            eqns.append(eqn.replace(primitive=optimization_barrier_p, params={}, invars=[var], outvars=[held]))
-    return rebuild(closed, eqns, substitute(jaxpr.outvars, replaced))
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
+        rewriter.keep(eqn)
+        if not pinned.isdisjoint(eqn.outvars[:1]):
+            rewriter.hold(eqn.outvars[0])
+    return rewriter.graph()

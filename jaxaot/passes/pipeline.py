@@ -202,7 +202,7 @@ def run_passes(
         if wanted is not None:
             held = {eqn.primitive.name for eqn in jaxpr.jaxpr.eqns} if held is None else held
             if wanted.isdisjoint(held):
-                function = _unchanged
+                function = lambda unchanged: unchanged
         run = functools.partial(_run, label, function, jaxpr, check)
         result = attempt(f"The pass `{label}`", run, jaxpr, check) if any(function is own for own in _own) else run()
         seconds = time.perf_counter() - start
@@ -212,10 +212,6 @@ def run_passes(
             record.append(done)
         held = held if result is jaxpr else None
         jaxpr = result
-    return jaxpr
-
-
-def _unchanged(jaxpr: Any) -> Any:
     return jaxpr
 
 

@@ -9,16 +9,12 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._jax import (
-    DropVar,
     Literal,
-    close_jaxpr,
-    make_jaxpr_object,
-    make_var,
     type_varies_over,
 )
 from jaxaot._typing import Atom, Aval, ClosedJaxpr, Eqn, Var
-from jaxaot.ir.rewrite import inline, substitute
-from jaxaot.ir.walk import short_aval, variables
+from jaxaot.ir.rewrite import rebuild, splice
+from jaxaot.ir.walk import short_aval
 from jaxaot.passes.dce import dce
 
 _OF_ALL = {
@@ -63,13 +59,8 @@ def drop_zeros(closed: ClosedJaxpr, zeros: Collection[int]) -> Any:
         aval = var.aval
         key = short_aval(aval), type_varies_over(aval)
         if key not in made:
-            graph = inline(jax.make_jaxpr(lambda: _zeros(aval))())
-            fresh: dict[Any, Any] = {}
-            for eqn in graph.jaxpr.eqns:
-                targets = [out if isinstance(out, DropVar) else make_var(out.aval) for out in eqn.outvars]
-                eqns.append(eqn.replace(invars=substitute(eqn.invars, fresh), outvars=targets))
-                fresh.update(zip(eqn.outvars, targets, strict=True))
-            (made[key],) = substitute(graph.jaxpr.outvars, fresh)
+            steps, (made[key],), _ = splice(jax.make_jaxpr(lambda: _zeros(aval))(), [])
+            eqns.extend(steps)
         return made[key]
 
     def read(atom: Atom) -> Any:
@@ -89,8 +80,7 @@ def drop_zeros(closed: ClosedJaxpr, zeros: Collection[int]) -> Any:
         eqns.append(eqn.replace(invars=[read(atom) for atom in eqn.invars]))
     outvars = [read(atom) for atom in jaxpr.outvars]
     invars = [var for i, var in enumerate(jaxpr.invars) if i not in set(zeros)]
-    graph = make_jaxpr_object(invars, outvars, eqns, jaxpr.constvars)
-    return dce(close_jaxpr(graph, closed.consts))
+    return dce(rebuild(closed, eqns, outvars, invars))
 
 
 def _makes_zeros(eqn: Eqn, is_zero: Any) -> bool:
@@ -105,7 +95,8 @@ def _makes_zeros(eqn: Eqn, is_zero: Any) -> bool:
         case "div":
             return is_zero(operands[0]) and not is_zero(operands[1])
         case "pad":
-            return is_zero(operands[0]) and (is_zero(operands[1]) or _is_literal_zero(operands[1]))
+            is_filled_so = isinstance(operands[1], Literal) and float(operands[1].val) == 0.0
+            return is_zero(operands[0]) and (is_zero(operands[1]) or is_filled_so)
         case "scatter-add" | "scatter_add":
             return is_zero(operands[0]) and is_zero(operands[2])
         case "dynamic_update_slice":
@@ -119,10 +110,6 @@ def _one_that_is_left(eqn: Eqn, is_zero: Any) -> Any:
         return None
     (left,) = [atom for atom in eqn.invars if not is_zero(atom)]
     return None if isinstance(left, Literal) or left.aval.shape != eqn.outvars[0].aval.shape else left
-
-
-def _is_literal_zero(atom: Atom) -> bool:
-    return isinstance(atom, Literal) and not any(variables([atom])) and float(atom.val) == 0.0
 
 
 def _zeros(aval: Aval) -> Any:

@@ -8,7 +8,8 @@ or an output already is returned a second time, because `jit` would copy it.
 
 from __future__ import annotations
 
-from typing import TypeAlias, assert_never
+from collections.abc import Sequence
+from typing import Any, TypeAlias, assert_never
 
 from jaxaot._immutable import immutable
 from jaxaot._typing import Shape
@@ -53,6 +54,28 @@ def is_saved(source: ResidualSource) -> bool:
             return True
         case FromPrimal() | FromRefill():
             return False
+        case _:
+            assert_never(source)
+
+
+def picked(source: ResidualSource, primals: Sequence[Any], results: Sequence[Any], n_outputs: int) -> Any:
+    """Returns which of what the forward takes and returns a residual is; None if it is a refill.
+
+    Args:
+      source: Where the residual comes from.
+      primals: What the forward takes, or what is known of each.
+      results: The same of what it returns.
+      n_outputs: How many of its results the user's function returns.
+    """
+    match source:
+        case FromPrimal(index):
+            return primals[index]
+        case FromOutput(index):
+            return results[index]
+        case FromForward(index):
+            return results[n_outputs + index]
+        case FromRefill():
+            return None
         case _:
             assert_never(source)
 

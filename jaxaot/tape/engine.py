@@ -6,7 +6,6 @@ cotangents are added up as they come. No recursion, so sequences may be any leng
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
@@ -42,9 +41,6 @@ class Calls(NamedTuple):
     run_node: Callable[[Node, list[Any], bool], Sequence[Any]] | None = None
 
 
-_NO_EDGES: frozenset[Edge] = frozenset()
-
-
 class BackwardPass:
     """A run of the engine.
 
@@ -55,17 +51,171 @@ class BackwardPass:
       callbacks: What is called when it has ended, in order; None if nothing is.
     """
 
-    __slots__ = ("__weakref__", "callbacks", "entered", "keeps_graph", "waiting")
+    __slots__ = (
+        "__weakref__", "_buffers", "_calls", "_create_graph", "_found", "_gathering", "_inner", "_leading", "_n_apart",
+        "_needed", "_ready", "_run_fused", "_undefined", "_wanted", "callbacks", "entered", "keeps_graph", "waiting",
+    )  # fmt: skip
 
-    def __init__(self, waiting: dict[Node, int], entered: set[Node] | None, keeps_graph: bool):
-        self.waiting = waiting
-        self.entered = entered
+    def __init__(
+        self,
+        calls: Calls,
+        keeps_graph: bool,
+        create_graph: bool,
+        reached: tuple[dict[Node, int], set[Node] | None, set[Node] | None],
+        wanted: frozenset[Edge],
+    ):
+        self.waiting, targets, leading = reached
+        self.entered = None if targets is None or leading is None else leading | targets
         self.keeps_graph = keeps_graph
         self.callbacks: list[Callable[[], object]] | None = None
+        self._calls, self._create_graph = calls, create_graph
+        self._leading = leading  # they compute gradients; leaves that are wanted are run only if they add them up
+        self._needed = leading if wanted else self.entered
+        self._inner = None if targets is None or leading is None else leading - targets
+        self._wanted = wanted
+        self._run_fused = calls.run_fused if state.anomaly is None else None
+        self._buffers: dict[Node, list[Any]] = {}
+        self._found: dict[Edge, Any] = {}
+        self._ready: list[tuple[int, Node]] = []
+        self._undefined: set[Node] = set()  # nodes whose gradient an operation of their own said to be None
+        self._gathering: Gathering | None = None  # of nodes whose gradients are looked at together
+        # nodes to come of a sequence that is run one by one: looking for sequences at each would be quadratic
+        self._n_apart = 0
 
     def runs(self, node: Node) -> bool:
         """Returns whether gradients go to a node."""
         return node in self.waiting if self.entered is None else node in self.entered
+
+    def run(self, roots: Sequence[tuple[Edge, Any]]) -> dict[Edge, Any]:
+        """Runs the nodes that are needed, and returns what arrived at the edges that are wanted."""
+        calls, create_graph, deliver = self._calls, self._create_graph, self._deliver
+        waiting, entered, needed, wanted = self.waiting, self.entered, self._needed, self._wanted
+        buffers, ready, undefined = self._buffers, self._ready, self._undefined
+        for (node, index), cotangent in roots:
+            if not waiting[node] and node not in buffers:
+                heappush(ready, (-node.sequence_number, node))
+            deliver(node, index, cotangent)
+        while ready:
+            node = heappop(ready)[1]
+            if node.hooks is None and not node.is_sink and not wanted:  # nobody looks at what arrives
+                cotangents = buffers.pop(node, None) or ([None] * node.n_outputs if node in undefined else None)
+            elif self._is_parked(node):
+                continue
+            else:
+                cotangents = self._looked_at(node)
+            is_run = cotangents is not None
+            if cotangents is not None and (needed is None or node in needed):
+                edges, gradients = self._gradients(node, cotangents)
+            else:
+                edges, gradients = node.edges, [None] * len(node.edges)
+            is_said = is_run and not node.is_joined
+            cotangents = cotangent = None  # so that buffers are freed, or given away, before the next node runs
+            for edge, gradient in zip(edges, gradients, strict=True):
+                if edge is None:
+                    continue
+                following, index = edge
+                if entered is not None and following not in entered:
+                    continue
+                if gradient is None and is_said:
+                    undefined.add(following)
+                count = waiting[following] = waiting[following] - 1
+                if count:
+                    if gradient is not None:
+                        deliver(following, index, gradient)
+                elif gradient is None or following.n_outputs != 1 or following in buffers:
+                    if gradient is not None:
+                        deliver(following, index, gradient)
+                    heappush(ready, (-following.sequence_number, following))
+                elif following.is_sink and not wanted and not following.together:
+                    # at once: nothing else reads a leaf's gradient
+                    if calls.run_node is None:
+                        following.backward([gradient], create_graph)
+                    else:
+                        calls.run_node(following, [gradient], create_graph)
+                else:
+                    buffers[following] = [gradient]
+                    heappush(ready, (-following.sequence_number, following))
+            gradients = gradient = None
+        if self._gathering is not None and self._gathering.parked:
+            raise AutogradError(_NO_MOMENT)
+        return self._found
+
+    def _deliver(self, node: Node, index: int, cotangent: Any) -> None:
+        buffer = self._buffers.get(node)
+        if buffer is None:
+            buffer = self._buffers[node] = [None] * node.n_outputs
+        present = buffer[index]
+        buffer[index] = cotangent if present is None else self._calls.add(present, cotangent)
+
+    def _is_parked(self, node: Node) -> bool:
+        """Returns whether a node waits for others whose gradients are looked at together with its own."""
+        groups = node.together
+        if not groups:
+            return False
+        if self._gathering is None:
+            self._gathering = Gathering(self.waiting, self.runs, self._calls.together)
+        if not self._gathering.is_ready(node, groups, self._buffers):
+            return True
+        for parked in self._gathering.unparked():
+            heappush(self._ready, (-parked.sequence_number, parked))
+        return False
+
+    def _looked_at(self, node: Node) -> list[Any] | None:
+        """Returns what the hooks on the outputs of a node let through, and keeps what is wanted; None if none came."""
+        cotangents = self._buffers.pop(node, None) or [None] * node.n_outputs
+        is_run = node in self._undefined or any(cotangent is not None for cotangent in cotangents)
+        is_needed = self._needed is None or node in self._needed
+        if is_needed:
+            self._keep(node, cotangents)
+        if node.hooks is not None and is_run:
+            cotangents = self._calls.on_outputs(node, cotangents)
+        if not is_needed:
+            self._keep(node, cotangents)
+        return cotangents if is_run else None
+
+    def _keep(self, node: Node, cotangents: Sequence[Any]) -> None:
+        for index, cotangent in enumerate(cotangents if self._wanted else ()):
+            edge = Edge(node, index)
+            if cotangent is not None and edge in self._wanted:
+                self._found[edge] = node.filter(cotangent)
+
+    def _gradients(self, node: Node, cotangents: list[Any]) -> tuple[Sequence[Edge | None], Sequence[Any]]:
+        """Runs a node, or a straight sequence that begins with it; returns the edges that lead out, and gradients."""
+        hooks, nodes, gradients = node.hooks, [node], None
+        edges: Sequence[Edge | None] = node.edges
+        if hooks is not None and hooks.pre:
+            cotangents = self._calls.before(hooks.pre, cotangents)
+        is_led = self._leading is None or node in self._leading or node.is_sink
+        is_undefined = cotangents[0] is None and all(cotangent is None for cotangent in cotangents)
+        if not is_led or (is_undefined and not (node.is_watched or node.runs_user_code)):
+            gradients = [None] * len(edges)
+        elif self._n_apart:
+            self._n_apart -= 1
+        elif self._run_fused is not None and node.link is not None and not (hooks is not None and hooks.post):
+            fusible = fusible_nodes(node, node.link, self.waiting, self._buffers, self._ready, self._inner)
+            self._n_apart = len(fusible.positions)
+            if self._n_apart:
+                gradients = self._run_fused(fusible, cotangents[0])
+                if gradients is not None:
+                    edges, nodes, self._n_apart = fusible.outer_edges(), fusible.nodes, 0
+        given = tuple(cotangents) if hooks is not None else ()
+        if gradients is None:  # no sequence, or its kernel cannot take these cotangents
+            gradients = self._run_node(node, cotangents)
+        if hooks is not None and hooks.post:
+            gradients = self._calls.after(hooks.post, gradients, given, node.edge_places)
+        if self._gathering is not None and node.is_sink:
+            self._gathering.accumulated(node, node.together)
+        if not self.keeps_graph:
+            for done in nodes:
+                done.release()
+        return edges, gradients
+
+    def _run_node(self, node: Node, cotangents: list[Any]) -> Sequence[Any]:
+        if self._calls.run_node is not None:
+            return self._calls.run_node(node, cotangents, self._create_graph)
+        if state.anomaly is not None:
+            return state.anomaly.run(node, cotangents, self._create_graph)
+        return node.backward(cotangents, self._create_graph)
 
 
 def run_backward(
@@ -89,18 +239,11 @@ def run_backward(
     Returns:
       The gradients that arrived at `inputs`, if they are not added up.
     """
-    if inputs is None:
-        waiting, targets, leading, entered = _dependencies(roots), None, None, None
-    else:
-        waiting, targets, leading = _reached(roots, inputs)
-        entered = None if targets is None or leading is None else leading | targets
-    needed = entered if accumulates else leading
-    wanted = _NO_EDGES if accumulates else frozenset(inputs or ())
-    running = BackwardPass(waiting, entered, keep_graph)
+    wanted = frozenset(() if accumulates else inputs or ())
+    running = BackwardPass(calls, keep_graph, create_graph, _reached(roots, inputs), wanted)
     before, state.backward_pass = state.backward_pass, running
     try:
-        inner = None if leading is None or targets is None else leading - targets
-        found = _run(roots, calls, keep_graph, create_graph, running, needed, leading, inner, wanted)
+        found = running.run(roots)
         while running.callbacks:
             running.callbacks.pop(0)()
         return found
@@ -139,132 +282,6 @@ def queue_callback(callback: Callable[[], object]) -> None:
     running.callbacks.append(callback)
 
 
-def _run(
-    roots: Sequence[tuple[Edge, Any]],
-    calls: Calls,
-    keep_graph: bool,
-    create_graph: bool,
-    running: BackwardPass,
-    needed: set[Node] | None,
-    leading: set[Node] | None,
-    inner: set[Node] | None,
-    wanted: frozenset[Edge],
-) -> dict[Edge, Any]:
-    """Runs the nodes that are needed, those that lead on computing gradients, and returns what arrived at `wanted`."""
-    waiting, entered = running.waiting, running.entered
-    anomaly = state.anomaly
-    add, run_fused = calls.add, calls.run_fused if anomaly is None else None
-    run_node = calls.run_node
-    accumulates = not wanted
-    buffers: dict[Node, list[Any]] = {}
-    found: dict[Edge, Any] = {}
-    ready: list[tuple[int, Node]] = []
-    undefined: set[Node] = set()  # nodes whose gradient an operation of their own said to be None
-    gathering: Gathering | None = None  # of nodes whose gradients are looked at together
-    n_apart = 0  # nodes to come of a sequence that is run one by one: looking for sequences at each would be quadratic
-
-    def deliver(node: Node, index: int, cotangent: Any) -> None:
-        buffer = buffers.get(node)
-        if buffer is None:
-            buffer = buffers[node] = [None] * node.n_outputs
-        present = buffer[index]
-        buffer[index] = cotangent if present is None else add(present, cotangent)
-
-    for (node, index), cotangent in roots:
-        if not waiting[node] and node not in buffers:
-            heappush(ready, (-node.sequence_number, node))
-        deliver(node, index, cotangent)
-    while ready:
-        node = heappop(ready)[1]
-        hooks = node.hooks
-        groups = node.together if hooks is not None or node.is_sink else ()
-        if groups:
-            gathering = gathering or Gathering(waiting, running.runs, calls.together)
-            if not gathering.is_ready(node, groups, buffers):
-                continue
-            for parked in gathering.unparked():
-                heappush(ready, (-parked.sequence_number, parked))
-        cotangents = buffers.pop(node, None) or [None] * node.n_outputs
-        is_reached = cotangents[0] is not None or any(c is not None for c in cotangents)
-        is_needed = needed is None or node in needed
-        is_wanted = wanted and any((node, index) in wanted for index in range(node.n_outputs))
-        if is_wanted and is_needed:
-            _keep(node, cotangents, wanted, found)
-        is_run = is_reached or node in undefined
-        if hooks is not None and is_run:
-            cotangents = calls.on_outputs(node, cotangents)
-        if is_wanted and not is_needed:
-            _keep(node, cotangents, wanted, found)
-        if is_run and is_needed:
-            edges, gradients = node.edges, None
-            nodes: Sequence[Node] = (node,)
-            if hooks is not None and hooks.pre:
-                cotangents = calls.before(hooks.pre, cotangents)
-            is_led = leading is None or node in leading or node.is_sink
-            is_undefined = not is_reached or (hooks is not None and all(ct is None for ct in cotangents))
-            if not is_led or (is_undefined and not (node.is_watched or node.runs_user_code)):
-                gradients = [None] * len(edges)
-            elif n_apart:
-                n_apart -= 1
-            elif run_fused is not None and (link := node.link) is not None and not (hooks is not None and hooks.post):
-                fusible = fusible_nodes(node, link, waiting, buffers, ready, inner)
-                n_apart = len(fusible.positions)
-                if n_apart:
-                    gradients = run_fused(fusible, cotangents[0])
-                    if gradients is not None:
-                        edges, nodes, n_apart = fusible.outer_edges(), fusible.nodes, 0
-            if gradients is None:  # no sequence, or its kernel cannot take these cotangents
-                given = tuple(cotangents) if hooks is not None else ()
-                if run_node is not None:
-                    gradients = run_node(node, cotangents, create_graph)
-                else:
-                    run = node.backward if anomaly is None else functools.partial(anomaly.run, node)
-                    gradients = run(cotangents, create_graph)
-            else:
-                given = tuple(cotangents)
-            if hooks is not None and hooks.post:
-                gradients = calls.after(hooks.post, gradients, given, node.edge_places)
-            if groups and node.is_sink and gathering is not None:
-                gathering.accumulated(node, groups)
-            if not keep_graph:
-                for done in nodes:
-                    done.release()
-        else:
-            edges, gradients = node.edges, [None] * len(node.edges)
-        is_said = is_run and not node.is_joined
-        cotangents = cotangent = given = None  # so that buffers are freed, or given away, before the next node runs
-        for edge, gradient in zip(edges, gradients, strict=True):
-            if edge is None:
-                continue
-            following, index = edge
-            if entered is not None and following not in entered:
-                continue
-            if gradient is None and is_said:
-                undefined.add(following)
-            count = waiting[following] = waiting[following] - 1
-            if count:
-                if gradient is not None:
-                    deliver(following, index, gradient)
-            elif gradient is None or following.n_outputs != 1 or following in buffers:
-                if gradient is not None:
-                    deliver(following, index, gradient)
-                heappush(ready, (-following.sequence_number, following))
-            elif (
-                following.is_sink and accumulates and not following.together
-            ):  # at once: nothing else reads a leaf's gradient
-                if run_node is None:
-                    following.backward([gradient], create_graph)
-                else:
-                    run_node(following, [gradient], create_graph)
-            else:
-                buffers[following] = [gradient]
-                heappush(ready, (-following.sequence_number, following))
-        gradients = gradient = None
-    if gathering is not None and gathering.parked:
-        raise AutogradError(_NO_MOMENT)
-    return found
-
-
 _NO_MOMENT = (
     "A hook is on a tensor that is made of others, of which one is computed from another: there is no moment at which "
     "the gradients of all are there. Register hooks on its inner tensors."
@@ -285,13 +302,6 @@ def _reached(
     waiting = _dependencies(roots)
     targets = None if inputs is None else {edge.node for edge in inputs} & waiting.keys()
     return waiting, targets, None if targets is None else _nodes_that_lead_to(waiting, targets)
-
-
-def _keep(node: Node, cotangents: Sequence[Any], wanted: frozenset[Edge], found: dict[Edge, Any]) -> None:
-    for index, cotangent in enumerate(cotangents):
-        edge = Edge(node, index)
-        if cotangent is not None and edge in wanted:
-            found[edge] = node.filter(cotangent)
 
 
 def _dependencies(roots: Sequence[tuple[Edge, Any]]) -> dict[Node, int]:

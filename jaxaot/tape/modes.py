@@ -84,23 +84,37 @@ class _State(threading.local):
 state = _State()
 
 
-class set_grad_enabled:
-    """Switches recording on or off at once, and as a context manager restores it afterwards."""
+class _SetAtOnce:
+    """Sets a field of the state at once; a `with` block sets it too, and restores it afterwards."""
 
-    def __init__(self, mode: bool):
-        self._before = state.grad_enabled
-        self._mode = bool(mode)
-        state.grad_enabled = self._mode
+    _field = ""
+
+    def __init__(self, value: bool):
+        self._before, self._value = getattr(state, self._field), value
+        self._set(value)
 
     def __enter__(self) -> None:
-        state.grad_enabled = self._mode
+        self._set(self._value)
 
     def __exit__(self, *_: object) -> None:
-        state.grad_enabled = self._before
+        self._set(self._before)
+
+    def _set(self, value: bool) -> None:
+        setattr(state, self._field, value)
+        state.note_saving()
+
+
+class set_grad_enabled(_SetAtOnce):
+    """Switches recording on or off at once, and as a context manager restores it afterwards."""
+
+    _field = "grad_enabled"
+
+    def __init__(self, mode: bool):
+        super().__init__(bool(mode))
 
     def __call__(self, fn: Callable[..., Any]) -> Any:
         state.grad_enabled = self._before  # as a decorator it says nothing of what surrounds the function
-        return _within(lambda: set_grad_enabled(self._mode), fn)
+        return _within(lambda: set_grad_enabled(self._value), fn)
 
 
 def _within(mode: Callable[[], Any], fn: Callable[..., Any]) -> Any:
@@ -270,7 +284,7 @@ def is_inference_mode_enabled() -> bool:
     return state.infers
 
 
-class set_multithreading_enabled:
+class set_multithreading_enabled(_SetAtOnce):
     """Sets at once whether a backward may use several threads, as PyTorch's does; a `with` block restores it.
 
     It is only noted here: a backward runs where it is called, and each operation uses what threads XLA has.
@@ -279,15 +293,10 @@ class set_multithreading_enabled:
       mode: Whether it may.
     """
 
+    _field = "uses_threads"
+
     def __init__(self, mode: bool):
-        self._before, self._mode = state.uses_threads, bool(mode)
-        state.uses_threads = self._mode
-
-    def __enter__(self) -> None:
-        state.uses_threads = self._mode
-
-    def __exit__(self, *_: object) -> None:
-        state.uses_threads = self._before
+        super().__init__(bool(mode))
 
 
 def is_multithreading_enabled() -> bool:
@@ -295,7 +304,7 @@ def is_multithreading_enabled() -> bool:
     return state.uses_threads
 
 
-class set_version_check:
+class set_version_check(_SetAtOnce):
     """Sets at once what a backward does when a tensor that it saved was written since; a `with` block restores it.
 
     Values here are immutable, so what was saved cannot change, and the gradient is right whatever is written later.
@@ -308,18 +317,9 @@ class set_version_check:
       UnknownSettingError: If it is neither.
     """
 
+    _field = "checks_versions"
+
     def __init__(self, mode: str):
         if mode not in ("off", "error"):
             raise UnknownSettingError([mode], ["off", "error"])
-        self._before, self._checks = state.checks_versions, mode == "error"
-        self._set(self._checks)
-
-    def __enter__(self) -> None:
-        self._set(self._checks)
-
-    def __exit__(self, *_: object) -> None:
-        self._set(self._before)
-
-    def _set(self, checks: bool) -> None:
-        state.checks_versions = checks
-        state.note_saving()
+        super().__init__(mode == "error")

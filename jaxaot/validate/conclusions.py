@@ -3,43 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
-from jaxaot.plan.facts import (
-    AreApart,
-    AreOne,
-    ComputesNumber,
-    CountsItems,
-    EntersGraph,
-    Event,
-    Fact,
-    FailsToCompute,
-    LoadsValue,
-    ReadsNumber,
-    ShareMemory,
-    ShareNoMemory,
-    UsesNumber,
-)
+from jaxaot.plan import facts
+from jaxaot.plan.facts import Event, Fact
 from jaxaot.plan.guards import shown
 from jaxaot.plan.number_program import SIGNS, NumberPlan, NumberStep
 from jaxaot.plan.paths import Path
 from jaxaot.validate.hypotheses import Hypotheses
 from jaxaot.validate.terms import Term, Terms
 
-ABOUT_NUMBERS = (ReadsNumber, ComputesNumber, FailsToCompute, UsesNumber, EntersGraph)
+AboutNumbers: TypeAlias = (
+    facts.ReadsNumber | facts.ComputesNumber | facts.FailsToCompute | facts.UsesNumber | facts.EntersGraph
+)
 """Facts of which a counter-example is tried in Python's own arithmetic."""
+
+AboutObjects: TypeAlias = (
+    facts.LoadsValue | facts.CountsItems | facts.AreOne | facts.AreApart | facts.ShareMemory | facts.ShareNoMemory
+)
 
 
 def places_of(fact: Fact) -> tuple[Path, ...]:
     """Returns the places that a fact speaks of."""
     match fact:
-        case ReadsNumber(_, path) | LoadsValue(path) | CountsItems(path):
+        case facts.ReadsNumber(_, path) | facts.LoadsValue(path) | facts.CountsItems(path):
             return (path,)
-        case AreOne(path, other) | ShareMemory(path, other):
+        case facts.AreOne(path, other) | facts.ShareMemory(path, other):
             return path, other
-        case AreApart(path, others) | ShareNoMemory(path, others):
+        case facts.AreApart(path, others) | facts.ShareNoMemory(path, others):
             return path, *others
-        case ComputesNumber() | FailsToCompute() | UsesNumber() | EntersGraph():
+        case facts.ComputesNumber() | facts.FailsToCompute() | facts.UsesNumber() | facts.EntersGraph():
             return ()
         case _:
             assert_never(fact)
@@ -55,33 +48,33 @@ def conclude(terms: Terms, hypotheses: Hypotheses, fact: Fact) -> Iterator[Term]
     """Yields the terms that are true where a fact holds."""
     numbers = hypotheses.numbers
     match fact:
-        case ReadsNumber(step, path, cls):
+        case facts.ReadsNumber(step, path, cls):
             yield terms.is_of(cls, numbers[step].term)
             yield numbers[step].term == terms.value(terms.place(path))
-        case ComputesNumber(step, how, operands, cls):
+        case facts.ComputesNumber(step, how, operands, cls):
             term, is_defined = terms.compute(how, list(map(hypotheses.operand, operands)))
             yield is_defined
             yield terms.is_of(cls, term)
             yield numbers[step].term == term
-        case FailsToCompute(how, operands):
+        case facts.FailsToCompute(how, operands):
             yield terms.compute(how, list(map(hypotheses.operand, operands)))[1] == False  # noqa: E712 a term
-        case UsesNumber(step, value):
+        case facts.UsesNumber(step, value):
             yield numbers[step].term == terms.constant(value)
-        case EntersGraph(step):
+        case facts.EntersGraph(step):
             whole = terms.whole_of(numbers[step].term)
             yield whole >= -(2**31)
             yield whole < 2**31
-        case LoadsValue(path, value):
+        case facts.LoadsValue(path, value):
             yield terms.value(terms.place(path)) == terms.constant(value)
-        case CountsItems(path, n):
+        case facts.CountsItems(path, n):
             yield terms.attribute("length", terms.place(path), False) == n
-        case AreOne(path, other):
+        case facts.AreOne(path, other):
             yield terms.place(path) == terms.place(other)
-        case AreApart(path, others):
+        case facts.AreApart(path, others):
             yield from _apart(terms, terms.place(path), map(terms.place, others))
-        case ShareMemory(path, other):
+        case facts.ShareMemory(path, other):
             yield _storage(terms, path) == _storage(terms, other)
-        case ShareNoMemory(path, others):
+        case facts.ShareNoMemory(path, others):
             yield from _apart(terms, _storage(terms, path), (_storage(terms, other) for other in others))
         case _:
             assert_never(fact)
@@ -107,28 +100,28 @@ def operation_text(plan: NumberPlan, how: str, operands: Sequence[Any], name: Ca
 def fact_text(fact: Fact, plan: NumberPlan, name: Callable[[Path], str]) -> str:
     """Returns what was relied on, as what comes after `the trace relied on it that`."""
     match fact:
-        case ReadsNumber(_, path, cls):
+        case facts.ReadsNumber(_, path, cls):
             return f"`{name(path)}` is a number of type {cls.__name__} and read as such"
-        case ComputesNumber(step, how, operands, cls):
+        case facts.ComputesNumber(step, how, operands, cls):
             text = operation_text(plan, how, operands, name)
             return f"`{text}` is of type {cls.__name__} and what each call computes as `{plan.text(step, name)}`"
-        case FailsToCompute(how, operands):
+        case facts.FailsToCompute(how, operands):
             return f"`{operation_text(plan, how, operands, name)}` raises an error"
-        case UsesNumber(step, value):
+        case facts.UsesNumber(step, value):
             return f"`{plan.text(step, name)}` is {shown(value)}"
-        case EntersGraph(step):
+        case facts.EntersGraph(step):
             return f"`{plan.text(step, name)}` fits into 32 bits"
-        case LoadsValue(path, value):
+        case facts.LoadsValue(path, value):
             return f"`{name(path)}` is {shown(value)}"
-        case CountsItems(path, n):
+        case facts.CountsItems(path, n):
             return f"`{name(path)}` has {n} items"
-        case AreOne(path, other):
+        case facts.AreOne(path, other):
             return f"`{name(path)}` is `{name(other)}`"
-        case AreApart(path, others):
+        case facts.AreApart(path, others):
             return f"`{name(path)}` is another object than {_listed(others, name)}"
-        case ShareMemory(path, other):
+        case facts.ShareMemory(path, other):
             return f"`{name(path)}` shares memory with `{name(other)}`"
-        case ShareNoMemory(path, others):
+        case facts.ShareNoMemory(path, others):
             return f"`{name(path)}` shares no memory with {_listed(others, name)}"
         case _:
             assert_never(fact)

@@ -16,27 +16,15 @@ from collections.abc import Sequence
 from typing import Any, assert_never
 
 from jaxaot.errors import UnprovedGuardsWarning, UnsoundGuardsError
+from jaxaot.plan import facts
 from jaxaot.plan.difference import CallKey, place_name
-from jaxaot.plan.facts import (
-    AreApart,
-    AreOne,
-    ComputesNumber,
-    CountsItems,
-    EntersGraph,
-    Event,
-    FailsToCompute,
-    LoadsValue,
-    ReadsNumber,
-    ShareMemory,
-    ShareNoMemory,
-    UsesNumber,
-)
+from jaxaot.plan.facts import Event
 from jaxaot.plan.guards import shown
 from jaxaot.plan.number_program import ReadNumber
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Traced
 from jaxaot.validate import replayed_numbers as python
-from jaxaot.validate.conclusions import ABOUT_NUMBERS, conclude, fact_text, operation_text, wanted_places
+from jaxaot.validate.conclusions import AboutNumbers, AboutObjects, conclude, fact_text, operation_text, wanted_places
 from jaxaot.validate.hypotheses import Hypotheses, leaf_paths
 from jaxaot.validate.terms import Term, Terms, load_solver
 
@@ -99,9 +87,9 @@ class _Proof:
         self._name = name
         self._leaves = leaf_paths(traced.in_tree, traced.call.n_leaves)
         self._wanted = wanted_places(self._events)
-        facts = [event.fact for event in self._events]
-        self._classes = {fact.step: fact.cls for fact in facts if isinstance(fact, ReadsNumber)}
-        self._classes |= {fact.step: fact.cls for fact in facts if isinstance(fact, ComputesNumber)}
+        met = [event.fact for event in self._events]
+        self._classes = {fact.step: fact.cls for fact in met if isinstance(fact, facts.ReadsNumber)}
+        self._classes |= {fact.step: fact.cls for fact in met if isinstance(fact, facts.ComputesNumber)}
         self._end = time.monotonic() + _SECONDS
         self._terms: Terms
         self._hypotheses: Hypotheses
@@ -118,7 +106,7 @@ class _Proof:
             first = self._first_failing(pending)
             if first is None:
                 return []
-            if isinstance(self._events[first].fact, ABOUT_NUMBERS):
+            if isinstance(self._events[first].fact, AboutNumbers):
                 self._begin(is_exact=True)
             return self._settle(pending)
         except _OutOfTime:
@@ -138,8 +126,8 @@ class _Proof:
         unanswered = []
         while (first := self._first_failing(pending)) is not None:
             event = self._events[first]
-            if not isinstance(event.fact, ABOUT_NUMBERS):
-                raise self._error(first, self._case(event, self._model([first])))
+            if not isinstance(event.fact, AboutNumbers):
+                raise self._error(first, self._case(event.fact, self._model([first])))
             found = self._numbers(first)
             if found is not None:
                 raise self._error(first, found)
@@ -167,12 +155,7 @@ class _Proof:
 
     def _fails(self, chosen: Sequence[int]) -> bool:
         """Returns whether the hypotheses leave a case in which one of some facts does not hold."""
-        self._solver.push()
-        try:
-            self._solver.add(self._z3.Not(self._z3.And(*(self._facts[i] for i in chosen), True)))
-            return self._check()
-        finally:
-            self._solver.pop()
+        return self._model(chosen) is not None
 
     def _model(self, chosen: Sequence[int]) -> Any:
         self._solver.push()
@@ -200,7 +183,7 @@ class _Proof:
     def _numbers(self, first: int) -> dict[str, Any] | None:
         """Returns a case of numbers in which the guards hold and a fact does not, that is so in Python too."""
         fact, terms, plan = self._events[first].fact, self._terms, self._call.numbers
-        traced = {e.fact.path: e.fact.value for e in self._events if isinstance(e.fact, ReadsNumber)}
+        traced = {e.fact.path: e.fact.value for e in self._events if isinstance(e.fact, facts.ReadsNumber)}
         paths = dict.fromkeys((*(n.path for n in plan.numbers if isinstance(n, ReadNumber)), *traced))
         if traced.keys() == paths.keys():
             for inputs in python.nearby(traced):
@@ -233,13 +216,13 @@ class _Proof:
             return None
         case: dict[str, Any] = {self._name_of(path): value for path, value in inputs.items()}
         value = python.outcome(fact, found, inputs)
-        if isinstance(fact, ReadsNumber):
+        if isinstance(fact, facts.ReadsNumber):
             return case
-        if isinstance(fact, ComputesNumber):
+        if isinstance(fact, facts.ComputesNumber):
             case[plan.text(fact.step, self._name_of)] = found[fact.step]
         text = (
             plan.text(fact.step, self._name_of)
-            if hasattr(fact, "step") and not isinstance(fact, ComputesNumber)
+            if hasattr(fact, "step") and not isinstance(fact, facts.ComputesNumber)
             else operation_text(plan, fact.how, fact.operands, self._name_of)
         )
         return {**case, text: value}
@@ -266,30 +249,28 @@ class _Proof:
         case = self._z3.And(*(self._is(path, value) for path, value in inputs.items()), True)
         self._solver.add(self._z3.Implies(case, self._z3.And(*known, True)))
 
-    def _case(self, event: Event, model: Term) -> dict[str, Any]:
+    def _case(self, fact: AboutObjects, model: Term) -> dict[str, Any]:
         """Returns a case in which a fact does not hold that is about no numbers."""
         terms, name = self._terms, self._name_of
-        match event.fact:
-            case LoadsValue(path, value):
+        match fact:
+            case facts.LoadsValue(path, value):
                 is_known, other = terms.read(model, terms.value(terms.place(path)))
                 return {name(path): other if is_known else _Other(value)}
-            case CountsItems(path, n):
+            case facts.CountsItems(path, n):
                 found = model.eval(terms.attribute("length", terms.place(path), False), model_completion=True)
                 return {f"len({name(path)})": found.as_long() if found.as_long() >= 0 else n + 1}
-            case AreOne(path, other):
+            case facts.AreOne(path, other):
                 return {f"{name(path)} is {name(other)}": False}
-            case ShareMemory(path, other):
+            case facts.ShareMemory(path, other):
                 return {f"{name(path)} shares memory with {name(other)}": False}
-            case AreApart(path, others) | ShareNoMemory(path, others):
-                is_apart = isinstance(event.fact, AreApart)
+            case facts.AreApart(path, others) | facts.ShareNoMemory(path, others):
+                is_apart = isinstance(fact, facts.AreApart)
                 of = lambda path: terms.place(path) if is_apart else terms.attribute("storage", terms.place(path))
                 equal = (o for o in others if self._z3.is_true(model.eval(of(path) == of(o), model_completion=True)))
                 word = "is" if is_apart else "shares memory with"
                 return {f"{name(path)} {word} {name(next(equal, others[0]))}": True}
-            case ReadsNumber() | ComputesNumber() | FailsToCompute() | UsesNumber() | EntersGraph():
-                raise AssertionError("a fact about no numbers")
             case _:
-                assert_never(event.fact)
+                assert_never(fact)
 
     # -- words ---------------------------------------------------------------------------------------------------------
 

@@ -8,23 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never
 
 from jaxaot.facade.indexing.symbolic_numbers import FUNCTIONS
-from jaxaot.plan.facts import (
-    AreApart,
-    AreOne,
-    ComputesNumber,
-    CountsItems,
-    EntersGraph,
-    Fact,
-    FailsToCompute,
-    LoadsValue,
-    ReadsNumber,
-    ShareMemory,
-    ShareNoMemory,
-    UsesNumber,
-)
+from jaxaot.plan import facts
 from jaxaot.plan.guards import differs
 from jaxaot.plan.number_program import ComputedNumber, NumberPlan, NumberStep, ReadNumber
 from jaxaot.plan.paths import Path
+from jaxaot.validate.conclusions import AboutNumbers
 
 RAISED: Any = type("Raised", (), {"__repr__": lambda self: "an error"})()
 """Stands for the result of an operation that raises an error."""
@@ -84,35 +72,31 @@ def is_let_in(plan: NumberPlan, numbers: Sequence[Any]) -> bool:
     )
 
 
-def outcome(fact: Fact, numbers: Sequence[Any], inputs: Mapping[Path, Any]) -> Any:
+def outcome(fact: AboutNumbers, numbers: Sequence[Any], inputs: Mapping[Path, Any]) -> Any:
     """Returns what the number that a fact is about is."""
     match fact:
-        case ReadsNumber(_, path):
+        case facts.ReadsNumber(_, path):
             return inputs[path]
-        case ComputesNumber(_, how, operands) | FailsToCompute(how, operands):
+        case facts.ComputesNumber(_, how, operands) | facts.FailsToCompute(how, operands):
             return apply(how, _settled(operands, numbers))
-        case UsesNumber(step) | EntersGraph(step):
+        case facts.UsesNumber(step) | facts.EntersGraph(step):
             return numbers[step]
-        case LoadsValue() | CountsItems() | AreOne() | ShareMemory() | AreApart() | ShareNoMemory():
-            raise AssertionError("a fact about numbers")
         case _:
             assert_never(fact)
 
 
-def holds(fact: Fact, numbers: Sequence[Any], inputs: Mapping[Path, Any]) -> bool:
+def holds(fact: AboutNumbers, numbers: Sequence[Any], inputs: Mapping[Path, Any]) -> bool:
     """Returns whether a fact about numbers holds."""
     value = outcome(fact, numbers, inputs)
     match fact:
-        case ReadsNumber(step, _, cls) | ComputesNumber(step, _, _, cls):
+        case facts.ReadsNumber(step, _, cls) | facts.ComputesNumber(step, _, _, cls):
             return type(value) is cls and not differs(value, numbers[step])
-        case FailsToCompute():
+        case facts.FailsToCompute():
             return value is RAISED
-        case UsesNumber(_, used):
+        case facts.UsesNumber(_, used):
             return not differs(value, used)
-        case EntersGraph():
+        case facts.EntersGraph():
             return type(value) is int and -(2**31) <= value < 2**31
-        case LoadsValue() | CountsItems() | AreOne() | ShareMemory() | AreApart() | ShareNoMemory():
-            raise AssertionError("a fact about numbers")
         case _:
             assert_never(fact)
 

@@ -19,7 +19,7 @@ from jaxaot._immutable import immutable
 from jaxaot._typing import Array, Shape
 from jaxaot.errors import ViewError
 from jaxaot.views.index_dtype import place_numbers
-from jaxaot.views.layout import contiguous_stride, view_stride
+from jaxaot.views.layout import contiguous_stride, memory_places, view_stride
 from jaxaot.views.window import flip_sign, reinterpret
 
 
@@ -292,7 +292,7 @@ class AsStrided(AbstractViewOp):
 
     def apply(self, x, starts=None):
         # for each element of the view, the parent's element at the same place of memory; zero where there is none
-        wanted, shown = memory_places(self.geometry(self.parent)).ravel(), memory_places(self.parent).ravel()
+        wanted, shown = memory_places(self.size, self.stride, self.offset).ravel(), memory_places(*self.parent).ravel()
         order = np.argsort(shown, kind="stable")
         found = np.minimum(np.searchsorted(shown[order], wanted), max(shown.size - 1, 0))
         if not shown.size or not wanted.size:
@@ -376,34 +376,21 @@ class AsDtype(AbstractViewOp):
         old, new = self.held.itemsize, self.wanted.itemsize
         if old == new:
             return parent
+        what = f"to view {self.held} as {self.wanted} (different element sizes)"
         if not parent.size:
-            raise ViewError(f"self.dim() cannot be 0 to view {self.held} as {self.wanted} (different element sizes)")
+            raise ViewError(f"self.dim() cannot be 0 {what}")
         if parent.stride[-1] != 1:
-            raise ViewError(
-                f"self.stride(-1) must be 1 to view {self.held} as {self.wanted} (different element sizes), "
-                f"but got {parent.stride[-1]}"
-            )
+            raise ViewError(f"self.stride(-1) must be 1 {what}, but got {parent.stride[-1]}")
         if old > new:
             ratio = old // new
             size = (*parent.size[:-1], parent.size[-1] * ratio)
             return Geometry(size, (*(s * ratio for s in parent.stride[:-1]), 1), parent.offset * ratio)
         ratio = new // old
-        if parent.size[-1] % ratio:
-            raise ViewError(
-                f"self.size(-1) must be divisible by {ratio} to view {self.held} as {self.wanted} (different element "
-                f"sizes), but got {parent.size[-1]}"
-            )
-        if parent.offset % ratio:
-            raise ViewError(
-                f"self.storage_offset() must be divisible by {ratio} to view {self.held} as {self.wanted} (different "
-                f"element sizes), but got {parent.offset}"
-            )
-        for axis, stride in enumerate(parent.stride[:-1]):
-            if stride % ratio:
-                raise ViewError(
-                    f"self.stride({axis}) must be divisible by {ratio} to view {self.held} as {self.wanted} (different "
-                    f"element sizes), but got {stride}"
-                )
+        divided = {"size(-1)": parent.size[-1], "storage_offset()": parent.offset}
+        divided |= {f"stride({axis})": stride for axis, stride in enumerate(parent.stride[:-1])}
+        for name, number in divided.items():
+            if number % ratio:
+                raise ViewError(f"self.{name} must be divisible by {ratio} {what}, but got {number}")
         size = (*parent.size[:-1], parent.size[-1] // ratio)
         return Geometry(size, (*(s // ratio for s in parent.stride[:-1]), 1), parent.offset // ratio)
 
@@ -413,16 +400,6 @@ class AsDtype(AbstractViewOp):
 
     def dtype(self, parent):
         return self.wanted
-
-
-def memory_places(geometry: Geometry) -> np.ndarray:
-    """Returns the memory element of each element of a tensor."""
-    places = np.full(geometry.size, geometry.offset, np.int64)
-    for axis, (n, stride) in enumerate(zip(geometry.size, geometry.stride, strict=True)):
-        shape = [1] * len(geometry.size)
-        shape[axis] = n
-        places = places + (np.arange(n, dtype=np.int64) * stride).reshape(shape)
-    return places
 
 
 ViewChain = tuple[AbstractViewOp, ...]

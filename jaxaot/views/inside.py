@@ -10,48 +10,15 @@ from __future__ import annotations
 
 import functools
 
-from jaxaot._immutable import immutable
 from jaxaot.views.layout import Layout, layout_of
-
-
-@immutable
-class _Dim:
-    """A dim of a part, or several that leave no gap.
-
-    Attributes:
-      size: How many places it has.
-      stride: Memory elements between two of them.
-      dense: Elements between them where the values alone are.
-    """
-
-    size: int
-    stride: int
-    dense: int
+from jaxaot.views.part import merged, steps_to
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _dims_of_part(part: Layout) -> tuple[_Dim, ...]:
-    """Returns the dims of a part, the slowest first, without those that are expanded."""
-    dense, found = part.dense, list[_Dim]()
-    for d in reversed(part.memory_order):
-        size, stride = part.size[d], part.stride[d]
-        if size == 1 or not stride:
-            continue
-        last = found[-1] if found else None
-        if last is not None and stride == last.size * last.stride and dense.stride[d] == last.size * last.dense:
-            found[-1] = _Dim(last.size * size, last.stride, last.dense)
-        else:
-            found.append(_Dim(size, stride, dense.stride[d]))
-    return tuple(reversed(found))
-
-
-def _digits(dims: tuple[_Dim, ...], distance: int) -> list[int] | None:
-    """Returns how far a distance in memory goes along each dim; None if it is no sum of steps along them."""
-    found = []
-    for dim in dims:
-        found.append(distance // dim.stride)
-        distance %= dim.stride
-    return None if distance else found
+def _axes_of_part(part: Layout) -> list[tuple[int, int, int]]:
+    """Returns (stride, size, stride without gaps) of the dims of a part, without those that are expanded."""
+    dims = zip(part.stride, part.size, part.dense.stride, strict=True)
+    return merged([(stride, n, dense) for stride, n, dense in dims if n > 1 and stride])
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -65,20 +32,20 @@ def within(part: Layout, view: Layout, distance: int) -> tuple[Layout, int] | No
       view: What the view shows of the same storage; if it has elements, of the same dtype.
       distance: By how many memory elements the view begins after the part.
     """
-    dims = _dims_of_part(part)
+    axes = _axes_of_part(part)
     if distance < 0 or view.dtype != part.dtype or part.is_conj or not view.numel:
         return None
-    last = _digits(dims, distance)
+    last = steps_to(axes, distance)
     if last is None:
         return None
-    begin = sum(n * dim.dense for n, dim in zip(last, dims, strict=True))
+    begin = sum(n * dense for n, (_, _, dense) in zip(last, axes, strict=True))
     strides = []
     for size, stride in zip(view.size, view.stride, strict=True):
-        steps = _digits(dims, stride) if size > 1 else [0] * len(dims)
+        steps = steps_to(axes, stride if size > 1 else 0)
         if steps is None:
             return None
         last = [n + (size - 1) * step for n, step in zip(last, steps, strict=True)]
-        strides.append(sum(step * dim.dense for step, dim in zip(steps, dims, strict=True)))
-    if any(n >= dim.size for n, dim in zip(last, dims, strict=True)):
+        strides.append(sum(step * dense for step, (_, _, dense) in zip(steps, axes, strict=True)))
+    if any(n >= n_places for n, (_, n_places, _) in zip(last, axes, strict=True)):
         return None
     return layout_of(view.size, strides, view.dtype, view.is_conj), begin

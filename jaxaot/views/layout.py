@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,14 @@ from jaxaot.errors import StorageSizeError
 
 MAX_BYTES = 2**63 - 1
 """What the addresses of a machine reach. XLA ends the process where a size is beyond."""
+
+
+def memory_places(size: Sequence[int], stride: Sequence[int], offset: int = 0) -> np.ndarray:
+    """Returns the memory element of each element of a tensor."""
+    places = np.array(offset, np.int64)
+    for n, step in zip(size, stride, strict=True):
+        places = np.add.outer(places, np.arange(n, dtype=np.int64) * step)
+    return places
 
 
 def check_addressable(size: Sequence[int], itemsize: int) -> None:
@@ -84,12 +92,16 @@ class Layout:
     @functools.cached_property
     def is_contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps; dims of size 1 may have any stride."""
+        return self._fills_memory(reversed(range(len(self.size))))
+
+    def _fills_memory(self, dims: Iterable[int]) -> bool:
+        """Returns whether dims, the fastest first, leave no gap in memory; those of size 1 may have any stride."""
         expected = 1
-        for size, stride in zip(reversed(self.size), reversed(self.stride), strict=True):
-            if size != 1:
-                if stride != expected:
+        for dim in dims:
+            if self.size[dim] != 1:
+                if self.stride[dim] != expected:
                     return self.numel == 0
-                expected *= size
+                expected *= self.size[dim]
         return True
 
     @functools.cached_property
@@ -124,14 +136,8 @@ class Layout:
     @functools.cached_property
     def is_dense(self) -> bool:
         """Whether the elements fill one run of memory, each place once, in some order of the dims."""
-        if self.is_contiguous:
-            return True
-        expected = 1
-        for stride, size in sorted((t, s) for s, t in zip(self.size, self.stride, strict=True) if s != 1):
-            if stride != expected:
-                return self.numel == 0
-            expected *= size
-        return True
+        fastest_first = sorted(range(len(self.size)), key=lambda dim: (self.stride[dim], self.size[dim]))
+        return self.is_contiguous or self._fills_memory(fastest_first)
 
     @functools.cached_property
     def dense(self) -> Layout:
@@ -153,10 +159,7 @@ class Layout:
             return False
         if any(stride == 0 for stride, _ in dims) or self.reach < self.numel:
             return True
-        places = np.zeros((), np.int64)
-        for stride, size in dims:
-            places = np.add.outer(places, np.arange(size, dtype=np.int64) * stride)
-        return np.unique(places).size < self.numel
+        return np.unique(memory_places(self.size, self.stride)).size < self.numel
 
     @functools.cached_property
     def memory_order(self) -> tuple[int, ...]:

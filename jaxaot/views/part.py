@@ -58,9 +58,9 @@ class PartLayout(Layout):
         elif larger > 1:
             size, stride = (*size, larger), (*(s * larger for s in stride), 1)
             begin = offset * larger - self.origin
-        axes = _merged(axes) or [(1, 1, 1)]
-        first = _steps(axes, begin)
-        along = [_steps(axes, step if n > 1 else 0) for n, step in zip(size, stride, strict=True)]
+        axes = merged(axes) or [(1, 1, 1)]
+        first = steps_to(axes, begin)
+        along = [steps_to(axes, step if n > 1 else 0) for n, step in zip(size, stride, strict=True)]
         is_there = None not in (first, *along)
         for place, (_, n_there, _) in enumerate(axes if is_there else ()):
             last = first[place] + sum((n - 1) * steps[place] for n, steps in zip(size, along, strict=True))
@@ -80,17 +80,17 @@ class PartLayout(Layout):
         return layout_of(view.size, strides, view.dtype), start
 
 
-def _merged(axes: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+def merged(axes: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     """Returns (stride, size, stride without gaps) of axes, the slowest first, with those that go on as one."""
-    merged: list[tuple[int, int, int]] = []
+    found: list[tuple[int, int, int]] = []
     for stride, n, dense in sorted(axes, reverse=True):
-        if merged and merged[-1][0] == n * stride and merged[-1][2] == n * dense:
-            stride, n, dense = stride, n * merged.pop()[1], dense
-        merged.append((stride, n, dense))
-    return merged
+        if found and found[-1][0] == n * stride and found[-1][2] == n * dense:
+            stride, n, dense = stride, n * found.pop()[1], dense
+        found.append((stride, n, dense))
+    return found
 
 
-def _steps(axes: Sequence[tuple[int, int, int]], number: int) -> Any:
+def steps_to(axes: Sequence[tuple[int, int, int]], number: int) -> Any:
     """Returns how often each axis is stepped along to get so far in memory; None if steps do not lead there."""
     steps = []
     for stride, _, _ in axes:

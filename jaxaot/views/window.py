@@ -30,7 +30,7 @@ import numpy as np
 from jaxaot._immutable import immutable
 from jaxaot._typing import Array, DTypeLike, Shape
 from jaxaot.views.index_dtype import place_numbers
-from jaxaot.views.layout import Layout, contiguous, layout_of
+from jaxaot.views.layout import Layout, contiguous, layout_of, memory_places
 from jaxaot.views.part import PartLayout
 
 Starts = Sequence[int] | np.ndarray | Array
@@ -107,11 +107,7 @@ class IndexWindow(AbstractWindow):
     stride: Shape
 
     def _indices(self, starts: Starts, n_places: int) -> Array | np.ndarray:
-        places = np.zeros(self.size, np.int64)
-        for axis, (n, stride) in enumerate(zip(self.size, self.stride, strict=True)):
-            shape = [1] * len(self.size)
-            shape[axis] = n
-            places = places + (np.arange(n, dtype=np.int64) * stride).reshape(shape)
+        places = memory_places(self.size, self.stride)
         if _is_static(starts):
             return place_numbers(places + int(starts[0]), n_places)
         return jnp.asarray(place_numbers(places, n_places)) + starts[0]
@@ -255,7 +251,8 @@ def _find_box(storage: Layout, view: Layout, offset: int) -> tuple[AbstractWindo
     shown = [d for d in range(len(view.size)) if view.size[d] > 1 and view.stride[d] > 0]
     shown.sort(key=lambda d: -view.stride[d])
     strides = [view.stride[d] for d in shown]
-    if len(set(strides)) < len(strides) or not _is_chain([storage.numel, *strides]):
+    pairs = itertools.pairwise([storage.numel, *strides])
+    if len(set(strides)) < len(strides) or any(b <= 0 or a % b for a, b in pairs):
         return None
     # boundaries between axes: the view's strides, and the storage's own wherever they fit in between
     boundaries = {1, *strides}
@@ -325,10 +322,6 @@ def _with_ones(natural: Shape, axes: Shape, lengths: Shape, starts: Shape) -> tu
     real = iter([(n, s) for axis, n, s in zip(axes, lengths, starts, strict=True) if axis != 1])
     boxes = [next(real) if n != 1 else (1, 0) for n in natural]
     return natural, tuple(n for n, _ in boxes), tuple(s for _, s in boxes)
-
-
-def _is_chain(numbers: list[int]) -> bool:
-    return all(b > 0 and a % b == 0 for a, b in itertools.pairwise(numbers))
 
 
 _windows: dict[tuple[Any, ...], AbstractWindow] = {}

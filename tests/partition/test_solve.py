@@ -44,7 +44,7 @@ def test_weight_agrees_with_networkx(seed):
         return
     cut = min_cut(n_nodes, edges, 0, 1)
     assert cut.weight == weight
-    assert cut.sink_side[1] and not cut.sink_side[0]
+    assert cut.is_behind[1] and not cut.is_behind[0]
 
 
 def test_capacities_beyond_32_bits():
@@ -77,7 +77,7 @@ def test_parallel_infinite_edges():
 
 def test_equal_cuts_give_the_one_at_the_sink():
     cut = min_cut(4, [(0, 2, 5), (2, 3, 5), (3, 1, 5)], 0, 1)
-    assert cut.sink_side == (False, True, False, False)
+    assert cut.is_behind.tolist() == [False, True, False, False]
 
 
 def test_no_edges():
@@ -135,7 +135,7 @@ def test_a_big_network():
         edges += [(3 + 2 * pick.randrange(max(0, i - 30), i), 2 + 2 * i, INFINITE) for _ in range(2) if i]
     edges += [(3 + 2 * i, 1, INFINITE) for i in range(0, n_values, 97)]
     cut = min_cut(2 + 2 * n_values, edges, 0, 1)
-    side = cut.sink_side
+    side = cut.is_behind
     assert not side[0] and side[1]
     crossing = [weight for u, v, weight in edges if not side[u] and side[v]]
     assert INFINITE not in crossing and cut.weight == sum(crossing)

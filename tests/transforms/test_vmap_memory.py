@@ -9,8 +9,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.errors import StorageSizeError, ViewError
-from jaxaot.views.chain import Geometry, memory_places
-from jaxaot.views.layout import layout_of
+from jaxaot.views.layout import layout_of, memory_places
 from jaxaot.views.part import part_layout
 from tests.cases import each
 
@@ -156,7 +155,7 @@ def test_places_without_gaps_are_those_of_the_same_elements(seed):
     shown = tuple(-(-size[d] // step) for d, step in zip(dims, steps, strict=True))
     strides = tuple(stride[d] * step for d, step in zip(dims, steps, strict=True))
     found, start = layout.without_gaps(layout_of(shown, strides, np.dtype("f4")), origin)
-    dense = memory_places(Geometry(layout.size, layout.dense.stride, 0)).ravel().tolist()
-    places = dict(zip(memory_places(Geometry(layout.size, layout.stride, origin)).ravel().tolist(), dense, strict=True))
-    wanted = [places[p] for p in memory_places(Geometry(shown, strides, origin)).ravel().tolist()]
-    assert memory_places(Geometry(found.size, found.stride, start)).ravel().tolist() == wanted
+    dense = memory_places(layout.size, layout.dense.stride).ravel().tolist()
+    places = dict(zip(memory_places(layout.size, layout.stride, origin).ravel().tolist(), dense, strict=True))
+    wanted = [places[p] for p in memory_places(shown, strides, origin).ravel().tolist()]
+    assert memory_places(found.size, found.stride, start).ravel().tolist() == wanted

@@ -23,9 +23,8 @@ from jaxaot.views.chain import (
     apply_chain,
     chain_starts,
     chain_template,
-    memory_places,
 )
-from jaxaot.views.layout import contiguous_stride
+from jaxaot.views.layout import contiguous_stride, memory_places
 
 
 def random_step(choose, geometry):
@@ -86,7 +85,7 @@ def chains(n):
 def test_values_and_geometry_agree(n):
     for seed, size, chain, geometry in chains(n):
         x = jnp.arange(int(np.prod(size)), dtype=jnp.int32).reshape(size)
-        np.testing.assert_array_equal(apply_chain(chain, x), memory_places(geometry), f"seed {seed}: {chain}")
+        np.testing.assert_array_equal(apply_chain(chain, x), memory_places(*geometry), f"seed {seed}: {chain}")
 
 
 def test_a_form_with_starts_is_the_chain():
@@ -96,7 +95,7 @@ def test_a_form_with_starts_is_the_chain():
         template = chain_template(chain)
         assert chain_template(template) == template and not chain_starts(template).any()
         np.testing.assert_array_equal(
-            apply_chain(template, x, starts), memory_places(geometry), f"seed {seed}: {chain}"
+            apply_chain(template, x, starts), memory_places(*geometry), f"seed {seed}: {chain}"
         )
 
 
@@ -111,7 +110,7 @@ def test_gradients_flow_through_the_values():
     for seed, size, chain, geometry in chains(15):
         shape = geometry.size
         pulled = jax.vjp(lambda x, chain=chain: apply_chain(chain, x), jnp.zeros(size))[1](jnp.ones(shape))[0]
-        counts = np.bincount(memory_places(geometry).ravel(), minlength=int(np.prod(size))).reshape(size)
+        counts = np.bincount(memory_places(*geometry).ravel(), minlength=int(np.prod(size))).reshape(size)
         np.testing.assert_array_equal(pulled, counts, f"seed {seed}")
 
 
@@ -119,7 +118,7 @@ def test_as_strided_finds_the_elements_of_its_parent():
     # the parent is a transposed slice: as_strided goes by memory, not by the parent's dims
     parent = Geometry((3, 2), (1, 4), 1)  # columns 1..3 of a (2, 4) tensor, transposed
     memory = np.arange(8, dtype=np.int32)
-    x = jnp.asarray(memory[memory_places(parent)])
+    x = jnp.asarray(memory[memory_places(*parent)])
     step = AsStrided((2, 2), (4, 1), 2, parent)
     np.testing.assert_array_equal(step.apply(x), [[2, 3], [6, 7]])
     outside = AsStrided((2,), (1,), 3, parent)

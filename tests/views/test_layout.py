@@ -6,7 +6,6 @@ import random
 import numpy as np
 import pytest
 
-from jaxaot.views.chain import Geometry, memory_places
 from jaxaot.views.layout import (
     broadcast_size,
     contiguous,
@@ -14,6 +13,7 @@ from jaxaot.views.layout import (
     dense_like,
     elementwise_layout,
     layout_of,
+    memory_places,
     view_stride,
 )
 
@@ -28,7 +28,7 @@ def random_layouts(n, max_size=4, max_stride=9):
 
 
 def places(layout):
-    return memory_places(Geometry(layout.size, layout.stride, 0)).ravel()
+    return memory_places(layout.size, layout.stride, 0).ravel()
 
 
 def test_layouts_are_interned():

@@ -35,11 +35,6 @@ def _glibc() -> tuple[int, ...] | None:
     return tuple(map(int, numbers)) if all(map(str.isdecimal, numbers)) else None
 
 
-def _ynn_uses_all_cores() -> bool:
-    """Returns whether YNN, to which XLA gives convolutions and products, uses all cores: since jax 0.11 it does."""
-    return jax.__version_info__ >= (0, 11)
-
-
 @immutable
 class Machine:
     """Facts of a machine; sizes are in bytes, work in FLOPs, unless a name says otherwise.
@@ -106,8 +101,9 @@ class Machine:
 
     # -- convolutions
 
-    eigen_flops: float = dataclasses.field(default_factory=lambda: math.inf if _ynn_uses_all_cores() else 100_000_000)
-    """What a convolution takes, on average, where Eigen on all cores is faster than YNN on one."""
+    eigen_flops: float = math.inf if jax.__version_info__ >= (0, 11) else 100_000_000
+    """What a convolution takes, on average, where Eigen on all cores is faster than YNN on one; since jax 0.11 YNN, to
+    which XLA gives convolutions and products, uses all."""
 
     max_volume_copies: int = 7
     """How often an element of a volume may be copied."""
@@ -179,27 +175,6 @@ class Machine:
 
     max_thin_columns: int = 64
     """Up to how many columns of a matrix a barrier pays, which costs another small array (`benchmarks.rewrites`)."""
-
-    min_seed_flops: int = 1 << 22
-    """What takes less is done before another core has begun: about 50 microseconds."""
-
-    shared_flops: int = dataclasses.field(default_factory=lambda: 0 if _ynn_uses_all_cores() else 10_000_000)
-    """A product of a batch that takes this is computed on all cores: 192 cubed is, 128 by 128 by 256 is not.
-
-    Since jax 0.11 all are.
-    """
-
-    shared_elements: int = 1 << 17
-    """And so is one with a matrix of as many elements: 384 by 384 by 16 is, 320 by 320 by 32 not."""
-
-    min_seeds: int = 3
-    """XLA runs small programs one kernel after the other: an attention alone, two products, lost a fourth by parts."""
-
-    flops_per_copied_byte: int = 12
-    """What one core computes in the time in which a byte is copied."""
-
-    flops_per_equation: int = 1_000_000
-    """What one core computes in the time that another kernel takes besides its work."""
 
     # -- shards of a batch
 

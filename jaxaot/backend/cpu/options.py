@@ -45,18 +45,11 @@ _NEWER_EMITTERS = "xla_cpu_use_fusion_emitters"
 _LEVEL = "xla_backend_optimization_level"
 """How much LLVM optimizes what XLA on CPU gives it: 0 to 3."""
 
-_IN_SHORT_LOOPS = frozenset(
-    [
-        "random_bits",
-        "threefry2x32",
-        "reduce_window",
-        "reduce_window_sum",
-        "reduce_window_max",
-        "reduce_window_min",
-        "select_and_scatter_add",
-        "select_and_gather_add",
-    ]
-)
+_SHORT = """
+    random_bits threefry2x32 reduce_window reduce_window_sum reduce_window_max reduce_window_min select_and_scatter_add
+    select_and_gather_add
+    """
+_IN_SHORT_LOOPS = frozenset(_SHORT.split())
 """What XLA gives to LLVM as loops of a few iterations for each element."""
 
 _FEW_ELEMENTS = 32

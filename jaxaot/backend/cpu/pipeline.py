@@ -5,7 +5,6 @@ Nothing here is about right values: what `repaired` in `tune.py` does comes last
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from jaxaot.passes.declared import FromModule, On, Pass
@@ -25,12 +24,9 @@ KEEP_FREED_MEMORY = "keep_freed_memory"
 """Switches on that the process keeps the memory that large graphs free, so that a subprogram may need more of it."""
 
 
-_function = functools.cache(FromModule)  # one that runs twice is one function
-
-
 def _pass(place: str, on: On = On.LOWERED, looks_for: str = "", **declared: Any) -> Pass:
     """Returns the pass of a module of this room, which has its name: it is loaded when the pass first runs."""
-    function, wanted = _function(f"{__package__}.{place}"), frozenset(looks_for.split()) or None
+    function, wanted = FromModule(f"{__package__}.{place}"), frozenset(looks_for.split()) or None
     return Pass(place.rpartition(".")[2], function, on, ("cpu",), looks_for=wanted, **declared)
 
 
@@ -63,9 +59,6 @@ declare(
     _pass("attention.divide_late", is_exact=False, keeps_axes=True, looks_for="dot_general"),
     # in blocks, of what late division left
     _pass("attention.skip_masked", looks_for="select_n and or", is_exact=False),
-    # one core has nothing to divide
-    _pass("products.spread", On.LOWERED & ~On.SHARD, looks_for="dot_general", is_exact=False),
-    _pass("kernels.drop_axes"),  # again: parts may have one element along an axis
     _pass("products.flatten_dots", looks_for="dot_general"),
     _pass("products.order_operands", looks_for="dot_general"),
     _pass("kernels.unroll_threefry", keeps_axes=True, looks_for="random_bits"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -32,14 +31,15 @@ from jaxaot.ir.checkpoints import open_checkpoints
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.device_program import device_program, with_device_program
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import inline, reading, rebuild, substitute
+from jaxaot.ir.rewrite import inline, with_bodies
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
 from jaxaot.passes.attempt import attempt
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import PassResult, on_several_devices, passes_on, run_passes, without_switches
 
-_BODIES = {"scan": ("jaxpr",), "while": ("body_jaxpr",), "cond": ("branches",)}
-"""The parameters that are bodies of their own, by primitive."""
+_WITH_BODIES = ("scan", "while", "cond")
+"""The primitives whose bodies are graphs of their own."""
 
 
 @immutable(eq=False)
@@ -115,15 +115,21 @@ def _respelled(closed: ClosedJaxpr, exact: bool) -> ClosedJaxpr:
     passed = avoid_faults(closed)
     passed = keep_rounding(passed) if exact else passed
 
-    def inner(body: Any, _: str) -> Any:
+    def inner(body: Any) -> Any:
         opened = inline(body, also_custom=True)
         made = _respelled(opened, exact)
         return body if made is opened else made
 
-    eqns = [_with_bodies(eqn, inner) for eqn in passed.jaxpr.eqns]
-    if all(map(operator.is_, eqns, passed.jaxpr.eqns)):
-        return passed
-    return rebuild(passed, eqns, passed.jaxpr.outvars)
+    return _with_bodies(passed, lambda _: inner)
+
+
+def _with_bodies(closed: ClosedJaxpr, change: Callable[[str], Callable[[Any], Any]]) -> ClosedJaxpr:
+    """Returns a graph with the bodies of loops and branches changed, by what is done for the primitive of each."""
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
+        name = eqn.primitive.name
+        rewriter.keep(with_bodies(eqn, change(name)) if name in _WITH_BODIES else eqn)
+    return rewriter.graph()
 
 
 def tune(
@@ -149,14 +155,15 @@ def tune(
         passed = _with_tuned_bodies(run_passes(passed, passes, check, results), passes, check, results)
     passed = repaired(passed, platform, keeps_barriers, exact)
     is_asked = EIGEN_CONVOLUTIONS in names and jax.default_backend() == "cpu"
-    n_by_eigen = _n_by_eigen(passed.jaxpr) if is_asked else 0
+    flops = list(_flops_of_convolutions(passed.jaxpr)) if is_asked else []
+    n_by_eigen = len(flops) if sum(flops) >= machine().eigen_flops * len(flops) else 0  # none if most are small
     return Tuned(passed, tuple(results), SUBPROGRAMS in names, KEEP_FREED_MEMORY in names, n_by_eigen, exact)
 
 
 def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results: list[PassResult]) -> Any:
     """Returns a graph in which the bodies of loops and branches went through passes, and adds what some of them did."""
 
-    def tuned(body: Any, where: str) -> Any:
+    def tuned(where: str, body: Any) -> Any:
         opened = open_checkpoints(inline(body, also_custom=True))
         if not is_worth_tuning(opened):
             return body
@@ -166,10 +173,7 @@ def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results:
         results.extend(dataclasses.replace(result, name=f"{result.name} in a body of {where}") for result in changed)
         return _with_tuned_bodies(opened, passes, check, results)
 
-    if not passes:
-        return closed
-    eqns = [_with_bodies(eqn, tuned) for eqn in closed.jaxpr.eqns]
-    return rebuild(closed, eqns, closed.jaxpr.outvars)
+    return _with_bodies(closed, lambda where: functools.partial(tuned, where)) if passes else closed
 
 
 def _with_tuned_parts(
@@ -178,28 +182,26 @@ def _with_tuned_parts(
     """Returns a graph in which what one device computes in a `shard_map` went through passes, and adds what some did.
 
     Args:
-      closed: The graph, a ClosedJaxpr.
       passes: The names of passes for one device.
       check: Whether one that fails says so.
       results: What passes did is added.
     """
     if not passes or not any(eqn.primitive.name == "shard_map" for eqn in closed.jaxpr.eqns):
         return closed
-    eqns: list[Any] = []
-    named: dict[Any, Any] = {}
-    for eqn in closed.jaxpr.eqns:
-        eqn = reading(eqn, named)
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
         tuned = None
         if eqn.primitive.name == "shard_map":
-            run = functools.partial(_tuned_part, eqn, passes, results)
+            read = eqn.replace(invars=rewriter.read(eqn.invars))
+            run = functools.partial(_tuned_part, read, passes, results)
             tuned = attempt("The passes for what a device computes", run, None, check)
         if tuned is None:
-            eqns.append(eqn)
+            rewriter.keep(eqn)
             continue
-        made, atoms = tuned
-        eqns += made
-        named.update(zip(eqn.outvars, atoms, strict=True))
-    return rebuild(closed, eqns, substitute(closed.jaxpr.outvars, named)) if named else closed
+        rewriter.write(tuned[0])
+        for var, atom in zip(eqn.outvars, tuned[1], strict=True):
+            rewriter.replace(var, atom)
+    return rewriter.graph()
 
 
 def _tuned_part(eqn: Eqn, passes: Sequence[str], results: list[PassResult]) -> Any:
@@ -215,23 +217,6 @@ def _tuned_part(eqn: Eqn, passes: Sequence[str], results: list[PassResult]) -> A
     return made
 
 
-def _with_bodies(eqn: Eqn, changed: Callable[[Any, str], Any]) -> Any:
-    """Returns an equation with other bodies, itself if they are the same.
-
-    Args:
-      eqn: The equation.
-      changed: Takes a body and the name of the primitive to another body.
-    """
-    bodies: dict[str, Any] = {}
-    for name in _BODIES.get(eqn.primitive.name, ()):
-        before = eqn.params[name]
-        several = before if isinstance(before, tuple) else (before,)
-        after = tuple(changed(body, eqn.primitive.name) for body in several)
-        if not all(map(operator.is_, several, after)):
-            bodies[name] = after if isinstance(before, tuple) else after[0]
-    return eqn.replace(params={**eqn.params, **bodies}) if bodies else eqn
-
-
 def is_worth_tuning(closed: ClosedJaxpr) -> bool:
     """Returns whether a graph, or a device in it, makes a value that is large enough for the passes to matter."""
     return _is_worth_tuning(closed.jaxpr, machine().cached_bytes)
@@ -244,12 +229,6 @@ def _is_worth_tuning(jaxpr: Jaxpr, limit: int) -> bool:
         if eqn.primitive.name == "shard_map" and _is_worth_tuning(eqn.params["jaxpr"], limit):
             return True
     return False
-
-
-def _n_by_eigen(jaxpr: Jaxpr) -> int:
-    """Returns how many convolutions a graph has, if they are large; none if most are small."""
-    flops = list(_flops_of_convolutions(jaxpr))
-    return len(flops) if sum(flops) >= machine().eigen_flops * len(flops) else 0
 
 
 def _flops_of_convolutions(jaxpr: Jaxpr) -> Iterator[int]:

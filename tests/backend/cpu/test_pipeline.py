@@ -76,7 +76,7 @@ def test_what_runs_on_which_graphs():
     on = {kind: lowered_passes(None, "cpu", on=kind) for kind in (On.COMPILED, On.JITTED, On.KERNEL, On.SHARD)}
     assert on[On.COMPILED] == on[On.JITTED]
     assert set(on[On.JITTED]) - set(on[On.KERNEL]) == {SHARDS, SUBPROGRAMS, KEEP_FREED_MEMORY}
-    assert set(on[On.JITTED]) - set(on[On.SHARD]) == {SHARDS, "spread", "eigen_convolutions"}
+    assert set(on[On.JITTED]) - set(on[On.SHARD]) == {SHARDS, "eigen_convolutions"}
     assert passes_on(on[On.JITTED], On.SHARD) == on[On.SHARD]
 
 
@@ -98,7 +98,7 @@ def test_by_platform_by_name_and_by_rounding():
     assert names(On.JOINT, "cpu", ("c", "b", "a"), False) == ["a"]
 
 
-@pytest.mark.parametrize("left_out", ["spread", "drop_zero_sums", "subprograms"])
+@pytest.mark.parametrize("left_out", ["flatten_dots", "drop_zero_sums", "subprograms"])
 def test_one_pass_is_left_out(left_out):
     passes = [name for name in default_passes() if name != left_out]
     with ja.config(passes=passes) as settings:

@@ -60,12 +60,8 @@ class Graph:
 
     def fill(self, atom: Atom) -> Any:
         """Returns the scalar that an atom is everywhere, or None."""
-        while not isinstance(atom, Literal) and atom.aval.shape:
-            eqn = self.makers.get(atom)
-            if eqn is None or eqn.primitive.name not in SHAPES:
-                return None
-            atom = eqn.invars[0]
-        return None if atom.aval.shape else atom
+        number = self.makers.behind(atom, SHAPES)
+        return None if number.aval.shape else number
 
 
 class Fields:

@@ -57,7 +57,8 @@ class Flow:
           n: How many parts.
         """
         self.jaxpr, self.eqns, self.n = jaxpr, jaxpr.eqns, n
-        self.producer = Makers(jaxpr).position
+        self.makers = Makers(jaxpr)
+        self.producer = self.makers.position
         self.axes: dict[Any, int] = {}
         self.partial: set[Any] = set()
         self.same: set[Any] = set()
@@ -136,12 +137,8 @@ class Flow:
 
     def is_zero(self, atom: Atom) -> bool:
         """Returns whether a value is written as zeros."""
-        if isinstance(atom, Literal):
-            return not np.any(atom.val)
-        i = self.producer.get(atom)
-        return (
-            i is not None and self.eqns[i].primitive is lax.broadcast_in_dim_p and self.is_zero(self.eqns[i].invars[0])
-        )
+        number = self.makers.behind(atom, ("broadcast_in_dim",))
+        return isinstance(number, Literal) and not np.any(number.val)
 
     def fits(self, i: int, split: AxisSplit) -> bool:
         """Returns whether an equation can be computed by a split, and if so notes it, and what it asks of operands."""
@@ -461,7 +458,6 @@ def _through(call: Call, n: int, states: Sequence[State], begins_at_zero: Sequen
     """Returns how a cut goes through a body, or None if it does not.
 
     Args:
-      call: The body.
       n: How many parts.
       states: What each of its inputs is.
       begins_at_zero: Which inputs are zero at first.

@@ -117,7 +117,6 @@ class _Softmaxes:
         """Returns the value that an atom broadcasts, and for each of its axes that of the atom; None for a size-1 axis.
 
         Args:
-          atom: The atom.
           unless: Something else may be instead of this.
         """
         place = within(atom, tuple(range(atom.aval.ndim)))
@@ -136,7 +135,7 @@ class _Softmaxes:
         """Returns the value that an atom transposes, and for each of its axes that of the atom."""
         axes = list(range(atom.aval.ndim))
         while (eqn := self._makers.of(atom, lax.transpose_p)) is not None:
-            axes = _sorted_by(axes, eqn.params["permutation"])
+            axes = [axes[eqn.params["permutation"].index(axis)] for axis in range(len(axes))]
             (atom,) = eqn.invars
         return atom, axes
 
@@ -167,8 +166,7 @@ class _Softmaxes:
         if equal is None or equal.invars[0] is not otherwise:
             return None
         number = self._core(instead)[0]
-        while (eqn := self._makers.of(number, lax.convert_element_type_p)) is not None:
-            (number,) = eqn.invars
+        number = self._makers.behind(number, ("convert_element_type",))
         numbers = (equal.invars[1], number)
         if not all(isinstance(one, Literal) and np.ndim(one.val) == 0 for one in numbers):
             return None
@@ -390,15 +388,12 @@ def _sum_over_features(
     """Returns the sum of what is given times the product of powers, times factors or divided by them.
 
     Args:
-      raw: The product of powers.
-      given: What is given.
       *factors: What is the same for all keys.
       order: How `raw` is transposed to lie like `given`, and how the sum is then.
       features: The axes that are summed over.
       places: For each factor, where its axes lie in the sum.
       divides: Which factors divide.
       is_minus: Whether the result is the negative of this.
-      dtype: The dtype of the result.
     """
     total = (given * lax.transpose(raw, order[0])).sum(features)
     total += (0 * given).sum(features)  # of what is infinite, times keys of both signs, NaN is left
@@ -415,10 +410,6 @@ def _is_least(atom: Atom) -> bool:
 
 def _is_precise(atom: Atom) -> bool:
     return atom.aval.dtype in (np.float32, np.float64)
-
-
-def _sorted_by(axes: Sequence[Any], permutation: Sequence[int]) -> list[Any]:
-    return [axes[permutation.index(axis)] for axis in range(len(permutation))]
 
 
 def _is_all_but(along: Sequence[int | None], axis: int, like: Atom) -> bool:
@@ -456,7 +447,6 @@ def _by_features(
       dot: The product of what is given, and of values.
       out: The axes of powers that the axes of its result are.
       product: The product of the powers and these values.
-      key: The axis of keys.
 
     Returns:
       Which operand of `dot` is given; how the result of `product` is transposed to lie like it, and how the sum is then

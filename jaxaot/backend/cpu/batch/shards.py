@@ -251,7 +251,6 @@ class _Search(Flow):
         Args:
           own: The equations of which it computes its part.
           whole: Those of which it computes all.
-          handed: The variables that it returns.
         """
         number = make_var(ShapedArray((), np.dtype("int32")))
         parts: dict[Any, Any] = {}
@@ -282,9 +281,7 @@ class _Search(Flow):
         """Returns the graph that runs after the shards, and the positions of the inputs that it reads.
 
         Args:
-          after: The equations.
           handed: The variables that each shard returns.
-          avals: Their types.
         """
         received = [list(map(make_var, avals)) for _ in range(self.n)]
         drafts = Drafts()

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from jaxaot._jax import DropVar, Literal
-from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Jaxpr, Var
+from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Jaxpr
 from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.axes import ELEMENTWISE
 from jaxaot.ir.build import array_var, reshape
@@ -49,7 +49,7 @@ def drop_axes(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 def _wide(jaxpr: Jaxpr) -> set[Any]:
     """Returns the variables whose axes of one element are dropped."""
-    found = {var for eqn in jaxpr.eqns for var in eqn.outvars if _has_one(var)}
+    found = {var for eqn in jaxpr.eqns for var in eqn.outvars if 1 in getattr(var.aval, "shape", ())}
     large = {var for var in found if var.aval.size >= machine().min_reduced_elements}
     made = {var for eqn in jaxpr.eqns if eqn.primitive.name in ELEMENTWISE for var in eqn.outvars if var in large}
     reduced = [set(variables(eqn.invars)) for eqn in jaxpr.eqns if eqn.primitive.name in _REDUCTIONS]
@@ -57,10 +57,6 @@ def _wide(jaxpr: Jaxpr) -> set[Any]:
     many = {var for var in found if len(var.aval.shape) > MAX_AXES}
     wide = many if any(not many.isdisjoint(some) for some in (*reduced, *multiplied)) else set()
     return wide | large if any(not made.isdisjoint(some) for some in reduced) else wide
-
-
-def _has_one(var: Var) -> bool:
-    return 1 in getattr(var.aval, "shape", ())
 
 
 def _kept(shape: Sequence[int]) -> list[int]:

@@ -18,9 +18,8 @@ from typing import Any
 from jaxaot._jax import DropVar
 from jaxaot.backend.cpu.analysis.kernels import is_fused
 from jaxaot.backend.cpu.machine import machine
-from jaxaot.ir.build import barrier
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import reading, rebuild, substitute
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import aval_bytes, is_rewritable, users, variables
 
 _N_SWEEPS = 3
@@ -58,11 +57,9 @@ def hold(closed: Any) -> Any:
     if not any(kind(eqn) in (Kind.MATMUL, Kind.CONVOLUTION) for eqn in jaxpr.eqns):
         return closed  # few kernels, such as those of a loss: there is no depth with which chains could grow
     held = _Kernels(jaxpr).choose()
-    replaced: dict[Any, Any] = {}
-    readers = users(jaxpr.eqns)
-    eqns: list[Any] = []
-    for eqn in jaxpr.eqns:
-        eqns.append(reading(eqn, replaced))
+    rewriter, readers = Rewriter(closed), users(jaxpr.eqns)
+    for eqn in rewriter.equations():
+        rewriter.keep(eqn)
         if not is_rewritable(eqn):
             continue
         large = [
@@ -73,10 +70,8 @@ def hold(closed: Any) -> Any:
         else:
             large = [var for var in large if var in held]
         if large:
-            barred, targets = barrier(large, eqn)
-            eqns.append(barred)
-            replaced.update(zip(large, targets, strict=True))
-    return rebuild(closed, eqns, substitute(jaxpr.outvars, replaced))
+            rewriter.hold(*large)
+    return rewriter.graph()
 
 
 def _moves(eqn: Any) -> bool:

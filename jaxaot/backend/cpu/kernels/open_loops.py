@@ -52,8 +52,6 @@ def _write_rounds(rewriter: Rewriter, loop: Eqn, body: ClosedJaxpr) -> None:
 
     Args:
       rewriter: What they are written with.
-      loop: The equation.
-      body: A round, without constants.
     """
     length = loop.params["length"]
     n_consts, n_carry = scan_counts(loop)

@@ -173,10 +173,8 @@ def _scatter(eqn: Eqn, makers: Makers) -> _Scatter | None:
 
 
 def _is_zero(atom: Atom, makers: Makers) -> bool:
-    if isinstance(atom, Literal):
-        return np.ndim(atom.val) == 0 and bool(np.asarray(atom.val) == 0)
-    eqn = makers.of(atom, lax.broadcast_in_dim_p)
-    return eqn is not None and _is_zero(eqn.invars[0], makers)
+    number = makers.behind(atom, ("broadcast_in_dim",))
+    return isinstance(number, Literal) and np.ndim(number.val) == 0 and bool(np.asarray(number.val) == 0)
 
 
 def _counted(indices: Any, column: int, makers: Makers) -> int | None:

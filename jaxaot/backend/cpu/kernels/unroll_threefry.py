@@ -18,9 +18,10 @@ import numpy as np
 from jaxaot._jax import jaxpr_as_fun, threefry2x32_p, threefry_prng_impl
 from jaxaot._typing import Array, ClosedJaxpr, Eqn, Var
 from jaxaot.backend.cpu.analysis.kernels import is_fused, kernels
-from jaxaot.ir.build import barrier, n_elements
+from jaxaot.ir.build import n_elements
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import inline, reading, rebuild, substitute
+from jaxaot.ir.rewrite import inline, rebuild
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import is_rewritable, users, variables
 from jaxaot.passes.decompose import decompose
 
@@ -119,30 +120,23 @@ def _counters(*, shape: tuple[int, ...], **_: object) -> Any:
 
 
 def _with_barriers(closed: ClosedJaxpr, places: Collection[int]) -> ClosedJaxpr:
-    """Returns a graph in which what some equations make is computed once, element by element, and not where it is read.
-
-    Args:
-      closed: The ClosedJaxpr.
-      places: The positions of the equations.
-    """
+    """Returns a graph in which what some equations make is computed once, element by element, not where it is read."""
     eqns, returned = closed.jaxpr.eqns, set(variables(closed.jaxpr.outvars))
     kernel, readers = kernels(eqns, returned), users(eqns)
     made_with: set[Any] = {var for i in places for var in eqns[i].outvars}
-    held: dict[Any, Any] = {}
-    ordered: list[Any] = []
-    for i, eqn in enumerate(eqns):
-        ordered.append(reading(eqn, held))
+    rewriter = Rewriter(closed)
+    for i, eqn in enumerate(rewriter.equations()):
+        rewriter.keep(eqn)
         is_part = i in places or not made_with.isdisjoint(variables(eqn.invars))
         if not is_part or not is_fused(eqn) or len(eqn.outvars) != 1:
             continue
         (var,) = eqn.outvars
         read_by = [eqns[at] for at in readers.get(var, ())]
         if any(_is_repeated(var, reader) for reader in read_by) or (read_by and kernel[i] == i):
-            barred, (held[var],) = barrier([var], eqn)
-            ordered.append(barred)
+            rewriter.hold(var)
         else:
             made_with.add(var)
-    return rebuild(closed, ordered, substitute(closed.jaxpr.outvars, held))
+    return rewriter.graph()
 
 
 def _is_repeated(var: Var, reader: Any) -> bool:

@@ -250,7 +250,6 @@ def _compile(
 
     Args:
       runs: The jitted functions that subprograms are.
-      schedule: The subprograms.
       compiling: What is known; what is begun is added.
       places: Where the inputs of the graph lie.
     """

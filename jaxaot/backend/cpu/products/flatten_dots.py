@@ -52,7 +52,6 @@ class _Products:
 
         Args:
           rewriter: What they are written with.
-          dots: The products.
         """
         self._rewriter = rewriter
         self._moved: dict[Any, Any] = {}  # by operand and order
@@ -118,11 +117,9 @@ class _Products:
         """Returns an operand with some axes merged, and its batch and contracted axes.
 
         Args:
-          atom: The operand.
           batch: Its axes that are those of the other operand and of the result.
           contracted: Its axes that are summed over.
           merges: Whether the contracted ones become one.
-          dot: The equation that reads it.
         """
         free = _others(atom, {*batch, *contracted})
         groups = [

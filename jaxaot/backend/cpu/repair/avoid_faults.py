@@ -13,10 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxaot._jax import DropVar
 from jaxaot._typing import Array, ClosedJaxpr, Eqn
-from jaxaot.ir.build import traced
-from jaxaot.ir.rewrite import reading, rebuild, substitute
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, is_rewritable, variables
 
 _WINDOWS = {"reduce_window_sum": 0, "reduce_window_max": -1, "reduce_window_min": 1}
@@ -31,21 +29,15 @@ Rewrite = Callable[[Any], "Callable[..., list[Any]] | None"]
 
 def avoid_faults(closed: ClosedJaxpr) -> Any:
     """Returns the graph without what XLA on CPU is known to compile wrongly and what can be said otherwise for free."""
-    nested = _nested_slices(closed)
-    eqns: list[Any] = []
-    names: dict[Any, Any] = {}
-    for i, original in enumerate(closed.jaxpr.eqns):
-        rewrite = _slice_within if i in nested else _REWRITES.get(original.primitive.name)
-        fn = rewrite(original) if rewrite is not None and is_rewritable(original) else None
-        eqn = reading(original, names)
+    nested, rewriter = _nested_slices(closed), Rewriter(closed)
+    for i, eqn in enumerate(rewriter.equations()):
+        rewrite = _slice_within if i in nested else _REWRITES.get(eqn.primitive.name)
+        fn = rewrite(eqn) if rewrite is not None and is_rewritable(eqn) else None
         if fn is None:
-            eqns.append(eqn)
-            continue
-        steps, results, constants = traced(fn, eqn.invars, eqn)
-        assert not constants, "what is added is no array"
-        eqns += steps
-        names.update((v, r) for v, r in zip(eqn.outvars, results, strict=True) if not isinstance(v, DropVar))
-    return rebuild(closed, eqns, substitute(closed.jaxpr.outvars, names)) if names else closed
+            rewriter.keep(eqn)
+        else:
+            rewriter.replace(eqn.outvars[0], rewriter.call(fn, *eqn.invars))
+    return rewriter.graph()
 
 
 def _square(eqn: Eqn) -> Callable[..., Any] | None:
@@ -55,25 +47,17 @@ def _square(eqn: Eqn) -> Callable[..., Any] | None:
         return None
     if eqn.primitive.name == "mul" and not is_square:
         return None
-    return _negated_square if eqn.params.get("y", 2) == 2 else None
-
-
-def _negated_square(x: Array, *_: Any) -> list[Any]:
-    return [lax.neg(lax.mul(x, lax.neg(x)))]
+    return (lambda x, *_: [lax.neg(lax.mul(x, lax.neg(x)))]) if eqn.params.get("y", 2) == 2 else None
 
 
 def _nested_slices(closed: ClosedJaxpr) -> set[int]:
     """Returns the positions of slices at places known at run time that are sliced so again, and of the latter."""
-    eqns, made_by = closed.jaxpr.eqns, Makers(closed.jaxpr).position
-    found = set()
-    for i, eqn in enumerate(eqns):
-        if eqn.primitive.name != "dynamic_slice":
-            continue
-        source = made_by.get(eqn.invars[0])
-        while source is not None and eqns[source].primitive.name in _SHOWN and variables(eqns[source].invars):
-            source = made_by.get(eqns[source].invars[0])
-        if source is not None and eqns[source].primitive.name == "dynamic_slice":
-            found |= {source, i}
+    makers, found = Makers(closed.jaxpr), set[int]()
+    for i, eqn in enumerate(closed.jaxpr.eqns):
+        if eqn.primitive.name == "dynamic_slice":
+            source = makers.behind(eqn.invars[0], _SHOWN)
+            if makers.of(source, lax.dynamic_slice_p) is not None:
+                found |= {makers.position[source], i}
     return found
 
 

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Container
+from collections.abc import Container
 from typing import Any
 
 from jax.lax import optimization_barrier_p
 
-from jaxaot._jax import ClosedJaxpr, Jaxpr, close_jaxpr, scan_counts
+from jaxaot._jax import ClosedJaxpr, Jaxpr, scan_counts
 from jaxaot._typing import Eqn
-from jaxaot.ir.rewrite import CHECKPOINTS, is_call, reading, rebuild, substitute
+from jaxaot.ir.rewrite import CHECKPOINTS, is_call, with_bodies
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import backward_slice, forward_slice, sub_jaxprs, variables
 
 _LIKE_CALLS = {"cond", "shard_map", *CHECKPOINTS}
@@ -118,55 +119,23 @@ def _without(closed: ClosedJaxpr, may_stand: bool) -> Any:
     if not (any(map(_has_inside, jaxpr.eqns)) if may_stand else has_barriers(jaxpr)):
         return closed
     used = Needed(jaxpr)
-    replaced: dict[Any, Any] = {}
-    eqns: list[Any] = []
-    for eqn in jaxpr.eqns:
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
         if not may_stand and eqn.primitive is optimization_barrier_p:
-            replaced.update(zip(eqn.outvars, substitute(eqn.invars, replaced), strict=True))
+            for var, atom in zip(eqn.outvars, rewriter.read(eqn.invars), strict=True):
+                rewriter.replace(var, atom)
             continue
         inner = may_stand and may_hold_barriers(eqn, used)
-        new = with_bodies(reading(eqn, replaced), lambda body, inner=inner: _without(body, inner))
+        new = with_bodies(eqn, lambda body, inner=inner: _without(body, inner))
         if not may_stand and eqn.primitive.name in CHECKPOINTS and _prevents_cse(eqn):
             never = eqn.params["prevent_cse"]
             never = tuple(False for _ in never) if isinstance(never, tuple) else False
             new = new.replace(params={**new.params, "prevent_cse": never})
-        eqns.append(new)
-    if len(eqns) == len(jaxpr.eqns) and all(new is eqn for new, eqn in zip(eqns, jaxpr.eqns, strict=True)):
-        return closed
-    return rebuild(closed, eqns, substitute(jaxpr.outvars, replaced))
+        rewriter.keep(new)
+    return rewriter.graph()
 
 
 def _prevents_cse(eqn: Eqn) -> bool:
     """Returns whether JAX puts barriers around the body of a `jax.checkpoint`."""
     asked = eqn.params.get("prevent_cse")
     return any(asked) if isinstance(asked, tuple) else bool(asked)
-
-
-def with_bodies(eqn: Eqn, change: Callable[[Any], Any]) -> Any:
-    """Returns an equation with its bodies changed; itself if none is.
-
-    Args:
-      eqn: The equation.
-      change: Takes and returns a ClosedJaxpr; the same object if it changes nothing.
-    """
-
-    def visit(value: Any) -> Any:
-        if isinstance(value, ClosedJaxpr):
-            return change(value)
-        if isinstance(value, Jaxpr):
-            if value.constvars:
-                return value
-            closed = close_jaxpr(value)
-            changed = change(closed)
-            return value if changed is closed else changed.jaxpr
-        if isinstance(value, tuple):
-            items = tuple(map(visit, value))
-            return value if all(new is old for new, old in zip(items, value, strict=True)) else items
-        return value
-
-    changed = {}
-    for name, value in eqn.params.items():
-        new = visit(value) if isinstance(value, ClosedJaxpr | Jaxpr | tuple) else value
-        if new is not value:
-            changed[name] = new
-    return eqn.replace(params={**eqn.params, **changed}) if changed else eqn

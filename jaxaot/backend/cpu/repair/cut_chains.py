@@ -16,8 +16,7 @@ from jaxaot._jax import DropVar
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.backend.cpu.analysis.kernels import is_fused
 from jaxaot.backend.cpu.machine import machine
-from jaxaot.ir.build import barrier
-from jaxaot.ir.rewrite import reading, rebuild, substitute
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import aval_bytes, is_rewritable, users, variables
 
 MOST_SHARED = 12
@@ -41,10 +40,9 @@ def cut_chains(closed: ClosedJaxpr) -> ClosedJaxpr:
     readers = users(jaxpr.eqns)
     n_shared: dict[Any, int] = {}
     kernel: dict[Any, frozenset[int]] = {}  # the positions of what is computed where a variable is
-    names: dict[Any, Any] = {}
-    eqns: list[Any] = []
-    for i, eqn in enumerate(jaxpr.eqns):
-        eqns.append(reading(eqn, names))
+    rewriter = Rewriter(closed)
+    for i, eqn in enumerate(rewriter.equations()):
+        rewriter.keep(eqn)
         if not is_fused(eqn) or len(eqn.outvars) != 1 or isinstance(eqn.outvars[0], DropVar):
             continue
         (made,) = eqn.outvars
@@ -55,9 +53,8 @@ def cut_chains(closed: ClosedJaxpr) -> ClosedJaxpr:
         is_long = (is_shared and deepest > MOST_SHARED) or len(together) >= MOST_TOGETHER
         is_small = aval_bytes(made.aval) <= machine().cached_bytes
         if is_long and is_small and made in readers and is_rewritable(eqn):
-            barred, (names[made],) = barrier([made], eqn)
-            eqns.append(barred)
+            rewriter.hold(made)
         else:
             n_shared[made] = deepest
             kernel[made] = together if len(together) < MOST_TOGETHER else _NONE
-    return rebuild(closed, eqns, substitute(jaxpr.outvars, names)) if names else closed
+    return rewriter.graph()

@@ -17,11 +17,11 @@ import jax.numpy as jnp
 
 from jaxaot._jax import Literal
 from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
-from jaxaot.backend.cpu.repair.barriers import Needed, may_hold_barriers, with_bodies
+from jaxaot.backend.cpu.repair.barriers import Needed, may_hold_barriers
 from jaxaot.backend.cpu.repair.separate_writes import WITH_BODIES
-from jaxaot.ir.build import barrier
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import is_call, reading, rebuild, substitute
+from jaxaot.ir.rewrite import is_call, with_bodies
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, sub_jaxprs
 
 _COMPARED = {"eq", "ne", "ge", "le", "gt", "lt"}
@@ -46,21 +46,16 @@ def hold_extremes(closed: ClosedJaxpr, keeps_barriers: bool = True) -> ClosedJax
     if not keeps_barriers or not _has_comparisons(jaxpr):
         return closed
     held, used = _compared_with_extremes(jaxpr), Needed(jaxpr)
-    names: dict[Any, Any] = {}
-    eqns: list[Any] = []
-    for original in jaxpr.eqns:
-        eqn = reading(original, names)
-        if original.primitive.name in WITH_BODIES or is_call(original):
-            keeps_inside = may_hold_barriers(original, used)
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
+        if eqn.primitive.name in WITH_BODIES or is_call(eqn):
+            keeps_inside = may_hold_barriers(eqn, used)
             eqn = with_bodies(eqn, functools.partial(hold_extremes, keeps_barriers=keeps_inside))
-        eqns.append(eqn)
-        for var in original.outvars:
+        rewriter.keep(eqn)
+        for var in eqn.outvars:
             if var in held:
-                barred, (names[var],) = barrier([var], eqn)
-                eqns.append(barred)
-    if len(eqns) == len(jaxpr.eqns) and all(new is eqn for new, eqn in zip(eqns, jaxpr.eqns, strict=True)):
-        return closed
-    return rebuild(closed, eqns, substitute(jaxpr.outvars, names))
+                rewriter.hold(var)
+    return rewriter.graph()
 
 
 def _has_comparisons(jaxpr: Jaxpr) -> bool:
@@ -79,26 +74,19 @@ def _compared_with_extremes(jaxpr: Jaxpr) -> set[Any]:
     for eqn in jaxpr.eqns:
         if eqn.primitive.name not in _COMPARED or not jnp.issubdtype(eqn.invars[0].aval.dtype, jnp.inexact):
             continue
-        sources = [_source(atom, makers) for atom in eqn.invars]
+        sources = [makers.behind(atom, _SHAPED) for atom in eqn.invars]
         if any(isinstance(source, Literal) for source in sources):
             continue
         for value, extreme in (sources, sources[::-1]):
             made = makers.get(extreme)
-            if made is None or made.primitive.name not in _EXTREMES or _source(made.invars[0], makers) is not value:
+            if made is None or made.primitive.name not in _EXTREMES:
+                continue
+            if makers.behind(made.invars[0], _SHAPED) is not value:
                 continue
             by = makers.get(value)
             if by is not None and _is_fused(by):
                 found.add(value)
     return found
-
-
-def _source(atom: Any, makers: Makers) -> Any:
-    """Returns the value whose elements an atom holds in another shape."""
-    while not isinstance(atom, Literal) and (made := makers.get(atom)) is not None:
-        if made.primitive.name not in _SHAPED:
-            break
-        atom = made.invars[0]
-    return atom
 
 
 def _is_fused(eqn: Eqn) -> bool:

@@ -16,25 +16,12 @@ from jax import lax
 
 from jaxaot._jax import DropVar
 from jaxaot._typing import Array, ClosedJaxpr, Eqn
-from jaxaot.ir.build import Drafts
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import reading, rebuild, substitute
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import is_rewritable
 
-_PRODUCTS = frozenset(
-    [
-        "mul",
-        "div",
-        "square",
-        "integer_pow",
-        "sqrt",
-        "rsqrt",
-        "cumprod",
-        "reduce_prod",
-        "dot_general",
-        "conv_general_dilated",
-    ]
-)
+_MULTIPLYING = "mul div square integer_pow sqrt rsqrt cumprod reduce_prod dot_general conv_general_dilated"
+_PRODUCTS = frozenset(_MULTIPLYING.split())
 
 
 def keep_rounding(closed: ClosedJaxpr) -> Any:
@@ -45,17 +32,13 @@ def keep_rounding(closed: ClosedJaxpr) -> Any:
                            k = select_n n nan c
                            d = add k e
     """
-    replaced: dict[Any, Any] = {}
-    eqns, drafts = [], Drafts()
-    for original in closed.jaxpr.eqns:
-        eqn = reading(original, replaced)
-        eqns.append(eqn)
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
+        rewriter.keep(eqn)
         for var in eqn.outvars if _may_end_in_a_product(eqn) else ():
             if not isinstance(var, DropVar) and var.aval.dtype in (np.float32, np.float64):
-                steps, (kept,), _ = drafts.placed(_kept, [var], eqn)
-                eqns += steps
-                replaced[var] = kept
-    return rebuild(closed, eqns, substitute(closed.jaxpr.outvars, replaced)) if replaced else closed
+                rewriter.replace(var, rewriter.call(_kept, var))
+    return rewriter.graph()
 
 
 def _may_end_in_a_product(eqn: Eqn) -> bool:

@@ -23,10 +23,11 @@ from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Array, ClosedJaxpr, Eqn, Jaxpr
-from jaxaot.backend.cpu.repair.barriers import Needed, may_hold_barriers, with_bodies
+from jaxaot.backend.cpu.repair.barriers import Needed, may_hold_barriers
 from jaxaot.ir.build import barrier, n_elements, traced
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import CHECKPOINTS, is_call, rebuild
+from jaxaot.ir.rewrite import CHECKPOINTS, is_call, with_bodies
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, aval_bytes, is_rewritable, sub_jaxprs, variables
 
 _CUTS = {"slice", "dynamic_slice", "gather"}
@@ -56,27 +57,25 @@ def separate_writes(closed: ClosedJaxpr, keeps_barriers: bool = True) -> Any:
     if not _has_writes(jaxpr):
         return closed
     conflicts, used = _Conflicts(jaxpr), Needed(jaxpr)
-    eqns: list[Any] = []
-    for position, eqn in enumerate(jaxpr.eqns):
+    rewriter = Rewriter(closed)
+    for position, eqn in enumerate(rewriter.equations()):
         if eqn.primitive.name in WITH_BODIES or is_call(eqn):
             keeps_inside = keeps_barriers and may_hold_barriers(eqn, used)
-            eqns.append(with_bodies(eqn, functools.partial(separate_writes, keeps_barriers=keeps_inside)))
+            rewriter.keep(with_bodies(eqn, functools.partial(separate_writes, keeps_barriers=keeps_inside)))
             continue
         operands = conflicts.of(position) if is_rewritable(eqn) else []
         if operands and keeps_barriers:
             invars = list(eqn.invars)
             for i in operands:  # one each, as in a `shard_map` they may vary over unlike axes
                 barred, (invars[i],) = barrier([invars[i]], eqn)
-                eqns.append(barred)
-            eqns.append(eqn.replace(invars=invars))
+                rewriter.write([barred])
+            rewriter.keep(eqn.replace(invars=invars))
         elif operands and (choice := _by_choice(eqn)) and conflicts.may_go_wrong(position):
             made, _, _ = traced(choice, eqn.invars, eqn)
-            eqns += [*made[:-1], made[-1].replace(outvars=eqn.outvars)]
+            rewriter.write([*made[:-1], made[-1].replace(outvars=eqn.outvars)])
         else:
-            eqns.append(eqn)
-    if len(eqns) == len(jaxpr.eqns) and all(new is eqn for new, eqn in zip(eqns, jaxpr.eqns, strict=True)):
-        return closed
-    return rebuild(closed, eqns, jaxpr.outvars)
+            rewriter.keep(eqn)
+    return rewriter.graph()
 
 
 def _by_choice(eqn: Eqn) -> Any:
@@ -159,12 +158,9 @@ class _Conflicts:
         if not _is_write(eqn) or isinstance(eqn.invars[0], Literal):
             return []
         bit = self._bit(eqn.invars[0])
-        found = [
-            i
-            for i, atom in enumerate(eqn.invars)
-            if i and not isinstance(atom, Literal) and self._reached.get(atom, 0) & bit
-        ]
-        return [i for i in found if self._name_of_producer(eqn.invars[i]) != "optimization_barrier"]
+        found = (i for i, atom in enumerate(eqn.invars) if i and not isinstance(atom, Literal))
+        found = [i for i in found if self._reached.get(eqn.invars[i], 0) & bit]
+        return [i for i in found if self._makers.of(eqn.invars[i], lax.optimization_barrier_p) is None]
 
     def may_go_wrong(self, position: int) -> bool:
         """Returns whether XLA may overwrite what a write has still to read.
@@ -237,10 +233,6 @@ class _Conflicts:
 
     def _producer(self, var: Any) -> Any:
         return self._makers.get(var)
-
-    def _name_of_producer(self, var: Any) -> str:
-        made = self._producer(var)
-        return "" if made is None else made.primitive.name
 
     def _bit(self, var: Any) -> int:
         return self._bits.get(self._family(var), 0)

@@ -17,7 +17,6 @@ from jaxaot.backend.cpu.pipeline import SUBPROGRAMS
 from jaxaot.backend.cpu.products.flatten_dots import flatten_dots
 from jaxaot.backend.cpu.products.fold_transposes import fold_transposes
 from jaxaot.backend.cpu.products.order_operands import order_operands
-from jaxaot.backend.cpu.products.spread import spread
 from jaxaot.errors import CompilerError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
@@ -86,69 +85,6 @@ def test_gradients_of_convolutions_are_kept(name, seed, everything_is_large):
     assert str(passed) != str(closed)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5 * float(np.abs(want).max()))
-
-
-def attention(q, k, v):
-    return jax.nn.softmax(q @ k.swapaxes(-1, -2), -1) @ v
-
-
-def test_attention_is_cut_once_along_the_batch(everything_is_large):
-    q = ones((4, 3, 6, 5))
-    spread_out = spread(lowered_cse(graph_of(attention, q, q, q)))
-    assert names(spread_out).count("slice") == 6 and names(spread_out).count("concatenate") == 1
-    assert [eqn.invars[0].aval.shape[0] for eqn in dots(spread_out)] == [2] * 4
-    assert names(spread(graph_of(attention, *[ones((3, 3, 6, 5))] * 3))).count("dot_general") == 2
-
-
-@pytest.mark.parametrize(("cores", "batch", "n_parts"), [(8, 16, 8), (8, 12, 4), (6, 6, 2), (3, 4, 2), (8, 7, 1)])
-def test_the_parts_are_a_divisor_of_the_batch(cores, batch, n_parts, everything_is_large, using_machine):
-    using_machine(n_cores=cores)
-    args = [jnp.ones((batch, 7, 6, 5))] * 3
-    assert len(dots(spread(graph_of(attention, *args)))) == 2 * n_parts
-
-
-def test_sums_of_half_precision_are_rounded_once(everything_is_large):
-    def fn(x, y):
-        return jax.lax.reduce_sum(jnp.einsum("bij,bjk->bik", x, y), (0,))
-
-    def n_additions(dtype):
-        args = jnp.ones((4, 3, 5), dtype), jnp.ones((4, 5, 2), dtype)
-        return names(spread(graph_of(fn, *args))).count("add")
-
-    assert (n_additions(jnp.bfloat16), n_additions(jnp.float32)) == (0, 1)
-
-
-def test_sums_over_the_batch_are_sums_of_sums(everything_is_large):
-    def fn(x, y):
-        z = jnp.einsum("bij,bjk->bik", x, y)
-        return jax.nn.relu(z - z.mean((0, 1)))
-
-    spread_out = spread(graph_of(fn, ones((4, 6, 3)), ones((4, 3, 2))))
-    assert names(spread_out).count("reduce_sum") == names(spread_out).count("dot_general") == 2
-    check_graph(spread_out)
-
-
-def two_attentions(q, k, v):
-    return attention(attention(q, k, v), k, v)
-
-
-def test_one_core_and_little_work_are_left_alone(using_machine):
-    closed = graph_of(two_attentions, *[ones((8, 8, 256, 64))] * 3)
-    using_machine(n_cores=1)
-    assert spread(closed) is closed
-    using_machine(n_cores=2)
-    assert (spread(closed) is closed) is (jax.__version_info__ >= (0, 11))  # since when XLA uses all cores itself
-    using_machine(n_cores=2, shared_flops=10_000_000)
-    assert len(dots(spread(closed))) == 8
-    small = graph_of(two_attentions, *[ones((4, 2, 16, 16))] * 3)
-    assert spread(small) is small
-    alone = graph_of(attention, *[ones((8, 8, 256, 64))] * 3)
-    assert spread(alone) is alone  # XLA would run so few kernels one after the other
-    long = graph_of(two_attentions, *[ones((2, 8, 512, 64))] * 3)
-    assert spread(long) is long  # each product is computed on all cores
-    thin = graph_of(lambda x, y: [jnp.einsum("bij,bjk->bik", x + i, y) for i in range(3)],
-                    ones((64, 64, 4)), ones((64, 4, 512)))  # fmt: skip
-    assert spread(thin) is thin  # it would take longer to put the results together
 
 
 @pytest.mark.slow
