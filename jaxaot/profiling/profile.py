@@ -37,8 +37,9 @@ from jaxaot.plan.sharding import spread_of
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.plan.timeline import Moment, Timeline
 from jaxaot.profiling.arguments import call_key, check_shapes, require_function
+from jaxaot.profiling.measures import Living
 from jaxaot.profiling.modules import as_function, naming
-from jaxaot.profiling.record import Living, Profile
+from jaxaot.profiling.record import Profile
 from jaxaot.profiling.rows import Row, Weights, first_reads, graph_rows, is_of_library, line_of, partition_weights
 
 MAX_PROFILES = 32
