@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxaot.errors import AutogradError, DtypeError, MissingMemoryError, SubclassError
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.facade.subclass.subclass import MEMBERS, Frame, Op, ask, carrying, leaves_of, like, put_together, take_apart
+from jaxaot.facade.subclass.subclass import Frame, Op, ask, carrying, leaves_of, like, put_together, take_apart
 from jaxaot.facade.subclass.wrapper_gradients import carried, gradient_of, pairs_with
 from jaxaot.facade.wrappers.wrapper_hooks import register_hook, register_post_accumulate_grad_hook
 
@@ -182,7 +182,7 @@ def rebuild_wrapper(cls: type, frame: Frame, inner: list[Any], mark: str | None)
     return made
 
 
-MEMBERS.update({
+MEMBERS: dict[str, Any] = {
     "__init__": _initialize, "_read": _read, "_concrete": _concrete,
     "requires_grad": property(_requires_grad, _set_requires_grad), "requires_grad_": requires_grad_,
     "is_leaf": property(_is_leaf), "grad_fn": property(_grad_fn),
@@ -194,4 +194,5 @@ MEMBERS.update({
     "_is_without_values": property(lambda self: any(leaf._is_without_values for leaf in leaves_of(self))),
     "__repr__": _repr, "__format__": _format, "__deepcopy__": _deepcopy, "__reduce__": _reduce,
     "__reduce_ex__": lambda self, protocol: _reduce(self),
-})  # fmt: skip
+}  # fmt: skip
+"""What Tensor has and wrappers have otherwise."""
