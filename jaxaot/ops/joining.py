@@ -56,11 +56,7 @@ def _stacked(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: t
 
 
 @register_op(
-    "cat(Tensor[] tensors, int dim=0) -> Tensor",
-    method=False,
-    out=True,
-    layout=_joined,
-    aliases=("concat", "concatenate"),
+    "cat(Tensor[] tensors, int dim=0) -> Tensor", method=False, layout=_joined, aliases=("concat", "concatenate")
 )
 def cat(tensors, dim):
     tensors = _common(tensors, "cat")
@@ -94,7 +90,7 @@ def _other_dim(tensors):
     return " Pad the shorter ones before, `ja.nn.functional.pad(x, (0, n))`."
 
 
-@register_op("stack(Tensor[] tensors, int dim=0) -> Tensor", method=False, out=True, layout=_stacked)
+@register_op("stack(Tensor[] tensors, int dim=0) -> Tensor", method=False, layout=_stacked)
 def stack(tensors, dim):
     tensors = _common(tensors, "stack")
     for i, tensor in enumerate(tensors):
@@ -106,23 +102,23 @@ def stack(tensors, dim):
     return jnp.stack(tensors, normalize_dim(dim, tensors[0].ndim + 1))
 
 
-@register_op("hstack(Tensor[] tensors) -> Tensor", method=False, out=True, layout=_joined)
+@register_op("hstack(Tensor[] tensors) -> Tensor", method=False, layout=_joined)
 def hstack(tensors):
     tensors = [jnp.atleast_1d(tensor) for tensor in _common(tensors, "hstack")]
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
-@register_op("vstack(Tensor[] tensors) -> Tensor", method=False, out=True, layout=_joined, aliases=("row_stack",))
+@register_op("vstack(Tensor[] tensors) -> Tensor", method=False, layout=_joined, aliases=("row_stack",))
 def vstack(tensors):
     return cat([jnp.atleast_2d(tensor) for tensor in _common(tensors, "vstack")], 0)
 
 
-@register_op("dstack(Tensor[] tensors) -> Tensor", method=False, out=True, layout=_joined)
+@register_op("dstack(Tensor[] tensors) -> Tensor", method=False, layout=_joined)
 def dstack(tensors):
     return cat([jnp.atleast_3d(tensor) for tensor in _common(tensors, "dstack")], 2)
 
 
-@register_op("column_stack(Tensor[] tensors) -> Tensor", method=False, out=True)
+@register_op("column_stack(Tensor[] tensors) -> Tensor", method=False)
 def column_stack(tensors):
     tensors = _common(tensors, "column_stack")
     return hstack([tensor.reshape(-1, 1) if tensor.ndim <= 1 else tensor for tensor in tensors])
@@ -279,14 +275,14 @@ def rot90(self, k, dims):
     return jnp.rot90(self, k, (first, second))
 
 
-@register_op("tril(Tensor self, int diagonal=0) -> Tensor", inplace=True, out=True)
+@register_op("tril(Tensor self, int diagonal=0) -> Tensor", inplace=True)
 def tril(self, diagonal):
     if self.ndim < 2:
         raise TensorError("tril: input tensor must have at least 2 dimensions")
     return jnp.tril(self, diagonal)
 
 
-@register_op("triu(Tensor self, int diagonal=0) -> Tensor", inplace=True, out=True)
+@register_op("triu(Tensor self, int diagonal=0) -> Tensor", inplace=True)
 def triu(self, diagonal):
     if self.ndim < 2:
         raise TensorError("triu: input tensor must have at least 2 dimensions")

@@ -24,7 +24,7 @@ import collections
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -372,6 +372,12 @@ def register_op(
         return fn
 
     return add
+
+
+def register_ops(functions: Mapping[str, Callable[..., Any]], **settings: Any) -> None:
+    """Adds a row for each schema and its function: ops that differ in these alone."""
+    for schema, fn in functions.items():
+        register_op(schema, **settings)(fn)
 
 
 def register_check(name: str, check: ValueCheck) -> None:

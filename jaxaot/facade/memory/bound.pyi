@@ -30,11 +30,11 @@ class MaxDimResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
-class MinDimResult(NamedTuple):
+class CummaxResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
-class CummaxResult(NamedTuple):
+class MinDimResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
@@ -46,10 +46,6 @@ class CholeskyExResult(NamedTuple):
     L: Tensor
     info: Tensor
 
-class LuFactorResult(NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-
 class LuFactorExResult(NamedTuple):
     LU: Tensor
     pivots: Tensor
@@ -59,6 +55,10 @@ class LuUnpackResult(NamedTuple):
     P: Tensor
     L: Tensor
     U: Tensor
+
+class LuFactorResult(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
 
 class LinalgLuResult(NamedTuple):
     P: Tensor
@@ -120,15 +120,15 @@ class KthvalueResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class ModeResult(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
 class MedianDimResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
 class NanmedianDimResult(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class ModeResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
