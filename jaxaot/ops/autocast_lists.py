@@ -191,12 +191,6 @@ LISTED = frozenset(ON_CPU) | frozenset(ON_ACCELERATORS)
 
 
 def casting_of(name: str, platform: str, arguments: dict[str, Any]) -> Casting | None:
-    """Returns the casts of the operands in a call of an op, or None for none.
-
-    Args:
-      name: Of the row.
-      platform: Where it runs: `"cpu"` or another.
-      arguments: Of the call, by name.
-    """
+    """Returns the casts of the operands in a call of an op, or None for none."""
     found = (ON_CPU if platform == "cpu" else ON_ACCELERATORS).get(name)
     return found if found is None or isinstance(found, Casting) else found(arguments)

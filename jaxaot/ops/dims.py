@@ -19,10 +19,6 @@ from jaxaot.errors import ArgumentError, DimError, ShapeMismatchError, TensorErr
 def as_int(value: object, name: str) -> int:
     """Returns what is passed for an int.
 
-    Args:
-      value: What is passed.
-      name: The name of the parameter.
-
     Raises:
       TensorTypeError: If it is of another kind.
     """

@@ -64,12 +64,6 @@ def _sizes_and_axes(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Returns the lengths and axes of a transform of several dims; `s` names lengths, -1 for that of the input.
 
-    Args:
-      value: What is transformed.
-      s: The lengths, or None.
-      dim: The dims, or None for the last `len(s)`, or all.
-      half: Whether the last dim of `value` holds a half spectrum.
-
     Raises:
       ArgumentError: If lengths and dims do not fit together.
     """

@@ -267,13 +267,7 @@ def _strengthen(value: Array) -> Any:
 
 
 def op_of(fn: Callable[..., Any], schema: str, is_backward: bool = False) -> OpSpec:
-    """Returns an op that is in no table: a function of jax values, to be called on tensors.
-
-    Args:
-      fn: Takes the parameters of the schema by name.
-      schema: Its signature.
-      is_backward: See `OpSpec`.
-    """
+    """Returns an op that is in no table: a function of jax values, to be called on tensors."""
     made = OpSpec(name=name_of(schema), text=schema, fn=fn, is_backward=is_backward)
     vars(made)["check"] = None
     vars(made)["is_widened"] = False

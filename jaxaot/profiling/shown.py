@@ -72,13 +72,7 @@ def _head(profile: Measures) -> list[str]:
 
 
 def _table(title: str, names: Sequence[str], widths: Sequence[int]) -> Any:
-    """Returns an empty table.
-
-    Args:
-      title: What it is about.
-      names: Its columns.
-      widths: Those of the first ones, which are texts and are cut to them.
-    """
+    """Returns an empty table; its first columns are texts, which are cut to widths."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 1))

@@ -343,12 +343,7 @@ class GradKernel:
 
 
 def pull_row(name: str, fn: Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]) -> OpSpec:
-    """Returns the backward of a node as an op.
-
-    Args:
-      name: Of the node.
-      fn: Takes what the node holds and the cotangents of its results, or None, to gradients.
-    """
+    """Returns the backward of a node as an op; `fn` takes what it holds, and cotangents or None, to gradients."""
     row = lambda held, cotangents: fn(held, cotangents)
     return op_of(row, f"{name}(Tensor?[] held, Tensor?[] cotangents) -> Tensor[]", is_backward=True)
 

@@ -110,11 +110,6 @@ def document(functions: Mapping[str, Functions], tensor: type, views: set[str]) 
     """Gives functions and methods that are no rows their help, which says which return views, and PyTorch's keywords.
 
     They get it when they are first read.
-
-    Args:
-      functions: Namespace → name → function.
-      tensor: The class that has the methods.
-      views: Names of the functions that return views.
     """
     forms: dict[Any, Form] = {}
 

@@ -101,13 +101,7 @@ def fingerprint(name: str, source: str) -> str:
 
 
 def compiled(name: str, source: str, scope: dict[str, Any]) -> Any:
-    """Returns a function of its text, which may be in `_forms.py` already.
-
-    Args:
-      name: Its name.
-      source: Its text.
-      scope: What the text uses.
-    """
+    """Returns a function of its text, which may be in `_forms.py` already."""
     from jaxaot.facade.members._forms import FORMS  # a process of arrays alone needs none
 
     found: Any = FORMS.get(fingerprint(name, source))

@@ -275,12 +275,7 @@ def _fold(words: Any, iteration: Any) -> Any:
 
 
 def fold_iteration(key: Array, iteration: Any) -> Any:
-    """Returns the seed of the stream of an iteration.
-
-    Args:
-      key: What the control flow call took.
-      iteration: The number of the iteration, from 0; a branch is iteration 0.
-    """
+    """Returns the seed of the stream of an iteration, counted from 0, which a branch is too."""
     return jax.random.fold_in(key, iteration)
 
 

@@ -479,15 +479,7 @@ def _row_op(run: Run, spec: OpSpec, is_written: bool = False) -> Op:
 
 
 def call_wrapper(run: Run, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: object) -> Any:
-    """Runs an op out of place with wrappers among its arguments.
-
-    Args:
-      run: Runs a row out of place, with the arguments that follow.
-      spec: The row.
-      dynamic: Its dynamic arguments.
-      static: Its static ones.
-      generator: Where a random op draws its key.
-    """
+    """Runs an op out of place with wrappers among its arguments."""
     return carry_out(_row_op(run, spec), *named_arguments(spec, dynamic, static, generator))
 
 
@@ -511,15 +503,6 @@ def write_wrapper(
     """Runs an op in place with wrappers among its arguments, and returns its target.
 
     A class that does not know the op in place is asked for it out of place; the result is written to inner tensors.
-
-    Args:
-      run: Runs a row out of place.
-      write: Runs one in place.
-      copy: The row that copies.
-      spec: The row.
-      dynamic: Its dynamic arguments, the target first.
-      static: Its static ones.
-      generator: Where a random op draws its key.
 
     Raises:
       SubclassError: If no subclass knows it, or what it makes does not fit into the target.

@@ -37,13 +37,7 @@ _ops: dict[type, Op] = {}
 
 
 def through_wrapper(make_view: Callable[..., Any], parent: Tensor, steps: ViewChain) -> Any:
-    """Returns the view of a wrapper some steps further.
-
-    Args:
-      make_view: Returns the view of a tensor one step further.
-      parent: The wrapper.
-      steps: The steps.
-    """
+    """Returns the view of a wrapper some steps further."""
     for step in steps:
         if not is_wrapper(parent):  # a class made a plain tensor of the step before
             parent = make_view(parent, step)

@@ -70,15 +70,7 @@ def make_view(parent: Tensor, step: AbstractViewOp, name: str | None = None, cre
 def view_through(
     parent: Tensor, steps: ViewChain, geometry: Geometry, name: str | None = None, creation: str | None = None
 ) -> Tensor:
-    """Returns the view of `parent` some steps further, made at once.
-
-    Args:
-      parent: As for `make_view`.
-      steps: The steps, at least one.
-      geometry: Where they lead.
-      name: As for `make_view`.
-      creation: As for `make_view`.
-    """
+    """Returns the view of `parent` some steps further, which lead to `geometry`, made at once; see `make_view`."""
     if SUBCLASSES and is_wrapper(parent):
         return through_wrapper(make_view, parent, steps)
     size, stride, offset = geometry
