@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -249,18 +249,16 @@ def flip(self, dims):
     return jnp.flip(self, normalize_dims(dims, self.ndim)) if dims != () else self
 
 
-@register_op("fliplr(Tensor self) -> Tensor")
-def fliplr(self):
-    if self.ndim < 2:
-        raise TensorError("Input must be >= 2-d.")
-    return jnp.fliplr(self)
+def _register_flip(name: str, flip: Callable[..., Array], least: int) -> None:
+    @register_op(f"{name}(Tensor self) -> Tensor")
+    def row(self):
+        if self.ndim < least:
+            raise TensorError(f"Input must be >= {least}-d.")
+        return flip(self)
 
 
-@register_op("flipud(Tensor self) -> Tensor")
-def flipud(self):
-    if self.ndim < 1:
-        raise TensorError("Input must be >= 1-d.")
-    return jnp.flipud(self)
+_register_flip("fliplr", jnp.fliplr, 2)
+_register_flip("flipud", jnp.flipud, 1)
 
 
 @register_op("rot90(Tensor self, int k=1, int[] dims=(0, 1)) -> Tensor")
@@ -275,18 +273,16 @@ def rot90(self, k, dims):
     return jnp.rot90(self, k, (first, second))
 
 
-@register_op("tril(Tensor self, int diagonal=0) -> Tensor", inplace=True)
-def tril(self, diagonal):
-    if self.ndim < 2:
-        raise TensorError("tril: input tensor must have at least 2 dimensions")
-    return jnp.tril(self, diagonal)
+def _register_triangle(name: str, cut: Callable[..., Array]) -> None:
+    @register_op(f"{name}(Tensor self, int diagonal=0) -> Tensor", inplace=True)
+    def row(self, diagonal):
+        if self.ndim < 2:
+            raise TensorError(f"{name}: input tensor must have at least 2 dimensions")
+        return cut(self, diagonal)
 
 
-@register_op("triu(Tensor self, int diagonal=0) -> Tensor", inplace=True)
-def triu(self, diagonal):
-    if self.ndim < 2:
-        raise TensorError("triu: input tensor must have at least 2 dimensions")
-    return jnp.triu(self, diagonal)
+_register_triangle("tril", jnp.tril)
+_register_triangle("triu", jnp.triu)
 
 
 @register_op("diag(Tensor self, int diagonal=0) -> Tensor")

@@ -237,17 +237,13 @@ class Tensor(Bound):
         """Returns the number of elements."""
         return self._layout.numel
 
-    def nelement(self) -> int:
-        """Returns the number of elements."""
-        return self._layout.numel
+    nelement = numel
 
     def dim(self) -> int:
         """Returns the number of dims."""
         return len(self._layout.size)
 
-    def ndimension(self) -> int:
-        """Returns the number of dims."""
-        return len(self._layout.size)
+    ndimension = dim
 
     @property
     def ndim(self) -> int:

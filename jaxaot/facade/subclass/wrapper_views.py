@@ -8,30 +8,16 @@ from typing import Any
 
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.subclass.subclass import Op, carry_out, is_wrapper
-from jaxaot.views.chain import (
-    AsComplex,
-    AsDtype,
-    AsReal,
-    AsStrided,
-    Conjugate,
-    Diagonal,
-    Expand,
-    Permute,
-    Reshape,
-    Select,
-    Slice,
-    Squeeze,
-    Unfold,
-    Unsqueeze,
-    ViewChain,
-)
+from jaxaot.views.chain import AsStrided, ViewChain
 
-_STEPS = {
-    Slice: "slice", Select: "select", Permute: "permute", Reshape: "view", Unsqueeze: "unsqueeze", Squeeze: "squeeze",
-    Expand: "expand", Diagonal: "diagonal", Unfold: "unfold", AsStrided: "as_strided", Conjugate: "conj",
-    AsReal: "view_as_real", AsComplex: "view_as_complex", AsDtype: "view_dtype",
+_OP_NAMES = {
+    "Reshape": "view", "AsStrided": "as_strided", "Conjugate": "conj", "AsReal": "view_as_real",
+    "AsComplex": "view_as_complex", "AsDtype": "view_dtype",
 }  # fmt: skip
-"""What `__tensor_dispatch__` is asked for at each kind of step. Its arguments are the fields of the step."""
+"""What `__tensor_dispatch__` is asked for at a kind of step that is not called as the op, `Slice` as `slice`.
+
+The arguments are the fields of the step.
+"""
 
 _ops: dict[type, Op] = {}
 
@@ -56,4 +42,4 @@ def _view_op(make_view: Callable[..., Any], kind: Any) -> Op:
     def run(input: Any, *fields: Any) -> Any:
         return make_view(input, kind(*fields, *((input._geometry,) if is_strided else ())))
 
-    return Op(_STEPS[kind], run)
+    return Op(_OP_NAMES.get(kind.__name__, kind.__name__.lower()), run)
