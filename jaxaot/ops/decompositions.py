@@ -19,9 +19,7 @@ from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, NotDifferentiableError, ShapeMismatchError, TensorError
 from jaxaot.ops.linalg import check_matrices, check_square, symmetric
 from jaxaot.ops.promotion import is_inexact
-from jaxaot.ops.table import register_op, register_ops
-
-LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
+from jaxaot.ops.table import LINALG, register_op, register_ops
 
 
 def without_derivative(fn: Callable[..., Any], reason: str) -> Callable[..., Any]:

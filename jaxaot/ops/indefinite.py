@@ -19,9 +19,8 @@ from jaxaot._typing import Array
 from jaxaot.errors import ShapeMismatchError
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.linalg import check_square
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import LINALG, register_op
 
-LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
 GROWTH = (1 + math.sqrt(17)) / 8
 
 

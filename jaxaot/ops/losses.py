@@ -16,11 +16,8 @@ from jaxaot.ops.derivatives import divide
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.elementwise import absolute
 from jaxaot.ops.promotion import is_inexact, is_integral, promote
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import FUNCTIONAL, register_op
 from jaxaot.views.layout import Layout, contiguous, elementwise_layout
-
-FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
-
 
 OLD = "Any size_average=None, Any reduce=None, "
 """The parameters that came before `reduction`, which they overrule where given."""

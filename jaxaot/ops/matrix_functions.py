@@ -17,9 +17,7 @@ from jaxaot.ops.half_precision import widened
 from jaxaot.ops.linalg import check_matrices, check_square
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.ops.reductions import cast, vector_norm_values
-from jaxaot.ops.table import register_op
-
-LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
+from jaxaot.ops.table import LINALG, register_op
 
 
 @register_op("det(Tensor self) -> Tensor", namespaces=("", "linalg"))

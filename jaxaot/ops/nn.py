@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -16,9 +14,7 @@ from jaxaot.ops.linalg import check_same_dtype
 from jaxaot.ops.promotion import default_int, is_integral
 from jaxaot.ops.reductions import vector_norm_values
 from jaxaot.ops.slopes import with_slope
-from jaxaot.ops.table import register_op
-
-FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
+from jaxaot.ops.table import FUNCTIONAL, register_op
 
 
 def _features(input, wanted):

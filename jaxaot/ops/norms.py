@@ -16,9 +16,7 @@ from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.pooling import channels_kept
 from jaxaot.ops.promotion import operand
 from jaxaot.ops.reductions import vector_norm_values
-from jaxaot.ops.table import register_op
-
-FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
+from jaxaot.ops.table import FUNCTIONAL, register_op
 
 
 def computed(input: Array) -> Array:

@@ -16,10 +16,8 @@ from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.dims import sizes
 from jaxaot.ops.promotion import default_int, is_inexact
 from jaxaot.ops.slopes import with_slope
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import FUNCTIONAL, register_op
 from jaxaot.views.layout import Layout, channels_last, contiguous
-
-FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
 
 
 def channels_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:

@@ -15,6 +15,7 @@ from jax import lax
 
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import DtypeError, ShapeMismatchError, TensorError
+from jaxaot.ops import factories
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.factories import dtype_or, static_size
 from jaxaot.ops.promotion import (
@@ -30,8 +31,8 @@ from jaxaot.ops.promotion import (
 )
 from jaxaot.ops.table import register_op
 
-FACTORY: dict[str, Any] = {"random": True, "method": False, "differentiable": False, "factory": True}
-LIKE: dict[str, Any] = {**FACTORY, "layout": "same", "overwrites": True}
+FACTORY: dict[str, Any] = {"random": True, **factories.FACTORY}
+LIKE: dict[str, Any] = {"random": True, **factories.LIKE}
 SAMPLED: dict[str, Any] = {"random": True, "out": True}
 FILL: dict[str, Any] = {"random": True, "inplace_only": True}
 

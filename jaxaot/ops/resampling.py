@@ -14,11 +14,8 @@ from jaxaot._typing import Array, Shape, Sizes
 from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.pooling import adaptive_avg_pool_values, by_matrix, channels_kept, image_channels_kept
 from jaxaot.ops.promotion import is_inexact
-from jaxaot.ops.table import register_op, register_ops
+from jaxaot.ops.table import FUNCTIONAL, SHARED, register_op, register_ops
 from jaxaot.views.layout import Layout, check_addressable
-
-FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
-SHARED: dict[str, Any] = {"method": False, "namespaces": ("", "nn.functional")}
 
 MODES = {
     "nearest": None, "nearest-exact": None, "linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3, "area": None,

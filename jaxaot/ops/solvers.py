@@ -17,9 +17,7 @@ from jaxaot.ops.decompositions import lower_part, lu_values, permutation_of, sin
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.linalg import check_matrices, check_square, symmetric
 from jaxaot.ops.promotion import default_int
-from jaxaot.ops.table import register_op
-
-LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
+from jaxaot.ops.table import LINALG, register_op
 
 
 def is_vector(A: Array, B: Array) -> bool:

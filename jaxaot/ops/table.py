@@ -276,6 +276,11 @@ def op_of(fn: Callable[..., Any], schema: str, is_backward: bool = False) -> OpS
 
 WITHOUT_OUT = ("nn.functional", "masked", "signal.windows")
 
+LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
+FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
+SHARED: dict[str, Any] = {"method": False, "namespaces": ("", "nn.functional")}
+"""Where functions live that are no methods."""
+
 _rows: dict[str, OpSpec] = {}
 _names: dict[str, OpSpec] = {}
 _overloads: dict[str, list[OpSpec]] = {}

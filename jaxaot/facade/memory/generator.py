@@ -282,19 +282,8 @@ def fold_iteration(key: Array, iteration: Any) -> Any:
 default_generator = Generator()
 
 
-def manual_seed(seed: int) -> Generator:
-    """Starts the default generator's stream of `seed`."""
-    return default_generator.manual_seed(seed)
-
-
-def initial_seed() -> int:
-    """Returns the default generator's seed."""
-    return default_generator.initial_seed()
-
-
-def get_rng_state() -> tuple[int, int]:
-    """Returns the default generator's state."""
-    return default_generator.get_state()
+manual_seed, initial_seed = default_generator.manual_seed, default_generator.initial_seed
+get_rng_state = default_generator.get_state
 
 
 def set_rng_state(state: tuple[int, int]) -> None:
