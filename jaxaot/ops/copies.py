@@ -13,11 +13,9 @@ from jaxaot._placement import placed_at
 from jaxaot._typing import Shape
 from jaxaot.errors import DimError, ShapeMismatchError
 from jaxaot.ops.promotion import default_int, is_complex, is_floating, is_inexact, is_integral, strong
-from jaxaot.ops.table import register_op, register_ops
+from jaxaot.ops.table import INTERNAL, register_op, register_ops
 from jaxaot.views.chain import Geometry, memory_places
 from jaxaot.views.layout import Layout, channels_last
-
-INTERNAL: dict[str, Any] = {"method": False, "function": False}
 
 
 @register_op("cast(Tensor self, Dtype dtype) -> Tensor", layout="same", **INTERNAL)

@@ -26,7 +26,7 @@ from jaxaot.errors import (
 )
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.promotion import default_int, is_bool, is_complex, is_inexact, is_integral, is_number, strong
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import INTERNAL, register_op
 from jaxaot.views.layout import broadcast_size
 
 
@@ -520,15 +520,13 @@ def _window(self: Array, starts: Sequence[Any], where: Any) -> tuple[list[Any], 
     return places, sizes, [n for dim, n in enumerate(sizes) if dim not in dropped]
 
 
-@register_op("read_window(Tensor self, Tensor[] starts, Any where) -> Tensor", method=False, function=False)
+@register_op("read_window(Tensor self, Tensor[] starts, Any where) -> Tensor", **INTERNAL)
 def read_window(self, starts, where):
     places, sizes, shape = _window(self, starts, where)
     return lax.dynamic_slice(self, places, sizes, allow_negative_indices=False).reshape(shape)
 
 
-@register_op(
-    "write_window(Tensor self, Tensor[] starts, Tensor values, Any where) -> Tensor", method=False, function=False
-)
+@register_op("write_window(Tensor self, Tensor[] starts, Tensor values, Any where) -> Tensor", **INTERNAL)
 def write_window(self, starts, values, where):
     places, sizes, shape = _window(self, starts, where)
     values = jnp.broadcast_to(strong(values, self.dtype), shape).reshape(sizes)

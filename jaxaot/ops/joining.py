@@ -22,7 +22,7 @@ from jaxaot.errors import (
 )
 from jaxaot.ops.dims import normalize_dim, normalize_dims
 from jaxaot.ops.promotion import default_float, is_integral, result_dtype
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import FUNCTIONAL, register_op
 from jaxaot.views.layout import Layout, channels_last, contiguous, layout_of, view_stride
 
 
@@ -332,10 +332,9 @@ def _padded(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tu
 
 @register_op(
     "pad(Tensor input, int[] pad, str mode='constant', Scalar? value=None) -> Tensor",
-    method=False,
-    namespaces=("nn.functional",),
     layout=_padded,
     fitting=["value"],
+    **FUNCTIONAL,
 )
 def pad_(input, pad, mode, value):
     return pad_values(input, pad, mode, value)

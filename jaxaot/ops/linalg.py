@@ -19,7 +19,7 @@ from jaxaot.ops.elementwise import _scaled, absolute
 from jaxaot.ops.half_precision import HALVES, product_before_rounding
 from jaxaot.ops.promotion import default_float, is_bool, is_complex, is_floating, is_inexact, promote, result_dtype
 from jaxaot.ops.reductions import vector_norm_values
-from jaxaot.ops.table import register_op, register_ops
+from jaxaot.ops.table import LINALG, SHARED, register_op, register_ops
 
 
 def check_same_dtype(name: str, *tensors: Array) -> None:
@@ -140,7 +140,7 @@ def kron(self, other):
     return jnp.kron(self, other)
 
 
-@register_op("vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", method=False, namespaces=("linalg",))
+@register_op("vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", **LINALG)
 def vecdot(x, y, dim):
     return jnp.sum(jnp.conj(x) * y, axis=dim)
 
@@ -188,9 +188,7 @@ def chain_matmul(matrices):
     return jnp.linalg.multi_dot(matrices) if len(matrices) > 1 else matrices[0]
 
 
-register_op("multi_dot(Tensor[] tensors) -> Tensor", method=False, namespaces=("linalg",))(
-    lambda tensors: chain_matmul(tensors)
-)
+register_op("multi_dot(Tensor[] tensors) -> Tensor", **LINALG)(lambda tensors: chain_matmul(tensors))
 
 
 @register_op("einsum(str equation, Tensor[] operands) -> Tensor", method=False)
@@ -251,11 +249,7 @@ def _cross(name: str, self: Array, other: Array, dim: int) -> Array:
 
 
 @register_op(
-    "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
-    promote="common",
-    layout="contiguous",
-    method=False,
-    namespaces=("linalg",),
+    "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", promote="common", layout="contiguous", **LINALG
 )
 def linalg_cross(self, other, dim):
     if self.ndim != other.ndim:
@@ -265,7 +259,7 @@ def linalg_cross(self, other, dim):
     return _cross("linalg.cross", self, other, dim)
 
 
-@register_op("linalg_vander(Tensor x, *, int? N=None) -> Tensor", method=False, namespaces=("linalg",))
+@register_op("linalg_vander(Tensor x, *, int? N=None) -> Tensor", **LINALG)
 def linalg_vander(x, N):
     x = jnp.atleast_1d(x)
     n = x.shape[-1] if N is None else N
@@ -310,7 +304,7 @@ def _distances(name: str, differences: Array, p: float) -> Array:
     return vector_norm_values(differences, float(p), (-1,), False)
 
 
-@register_op("pdist(Tensor self, float p=2) -> Tensor", method=False, namespaces=("", "nn.functional"))
+@register_op("pdist(Tensor self, float p=2) -> Tensor", **SHARED)
 def pdist(self, p):
     _need_ndim("pdist", "self", self, 2)
     i, j = (jnp.asarray(places) for places in np.triu_indices(self.shape[0], 1))

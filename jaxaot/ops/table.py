@@ -279,7 +279,8 @@ WITHOUT_OUT = ("nn.functional", "masked", "signal.windows")
 LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
 FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
 SHARED: dict[str, Any] = {"method": False, "namespaces": ("", "nn.functional")}
-"""Where functions live that are no methods."""
+INTERNAL: dict[str, Any] = {"method": False, "function": False}
+"""What is no method: where its functions live, if it has any."""
 
 _rows: dict[str, OpSpec] = {}
 _names: dict[str, OpSpec] = {}
