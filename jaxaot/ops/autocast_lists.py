@@ -173,18 +173,10 @@ ON_ACCELERATORS: dict[str, Casting | Rule] = (
     )
     | _each(_LOSSES, FLOAT32)
     | {"pow": _unless_number, "binary_cross_entropy": _refused}
-    | _each(
-        """
-        prod softmax log_softmax softmin cumprod cumsum sum norm linalg_norm vector_norm matrix_norm
-        """,
-        _unless_dtype,
-    )
-    | _each(
-        """
-        addcdiv addcmul atan2 bilinear linalg_cross cross dot vdot grid_sample grid_sampler index_put scatter_add
-        """,
-        WIDEST,
-    )
+    | _each("prod softmax log_softmax softmin cumprod cumsum sum", _unless_dtype)
+    | _each("norm linalg_norm vector_norm matrix_norm", _unless_dtype)
+    | _each("addcdiv addcmul atan2 bilinear linalg_cross cross dot vdot", WIDEST)
+    | _each("grid_sample grid_sampler index_put scatter_add", WIDEST)
 )
 
 LISTED = frozenset(ON_CPU) | frozenset(ON_ACCELERATORS)

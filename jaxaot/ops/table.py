@@ -308,27 +308,18 @@ def register_op(
     overload_of: str | None = None,
     fitting: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Returns a decorator that adds a row to the table.
+    """Returns a decorator that adds a row to the table; `OpSpec` says what the settings mean.
 
     Args:
       schema: See `ops/schema.py`.
-      promote: `"common"`, `"float"` or None.
-      promoted: Which dynamic parameters it concerns; by default all of them.
+      promoted: Which dynamic parameters `promote` concerns; by default all of them.
       inplace: Whether `name_` is derived, or the name of the in-place form.
       out: Whether `out=` is derived; by default for ops that promote or live outside of `nn.functional` and `masked`.
-      method: Whether it is a method of Tensor.
-      function: Whether it has a function form.
       random: Whether the function takes a PRNG key first. Or a function of the static values, by name, that says
         whether one is drawn; where it is not, the function of the row is given None.
-      inplace_only: Whether users only see `name_`.
       overwrites: Whether the result does not depend on the values of `self`; by default so for in-place-only rows.
-      differentiable: Whether gradients flow through it.
-      factory: Whether it makes tensors, and so takes `device=`, `requires_grad=` and the like.
-      namespaces: Where the function form lives.
-      aliases: Other names.
-      layout: How the result is laid out, see `OpSpec`; by default `"operands"` for ops that promote.
+      layout: How the result is laid out; by default `"operands"` for ops that promote.
       overload_of: Name of the row that this one is another signature of; that row is registered first.
-      fitting: Names of the parameters whose numbers have to fit the dtype of the result.
 
     Raises:
       DuplicateOpError: If a name is taken.
