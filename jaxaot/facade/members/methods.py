@@ -29,34 +29,10 @@ from jaxaot.facade.view_ops import strided, view_copies, views
 from jaxaot.facade.wrappers import deriving
 from jaxaot.ops.table import OpSpec, lookup, overloads, rows
 
-
-def _taking_inplace(form: Form, inplace_name: str) -> Form:
-    return Form(lambda: old_forms.with_inplace(form.made, getattr(Tensor, inplace_name, None)))
-
-
-def _taking_indices(name: str, form: Form, both: Form) -> Form:
-    return Form(lambda: old_forms.with_indices(lookup(name), form.made, both.made))
-
-
 _TAKES_INPLACE = (
     "relu", "relu6", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "hardtanh", "hardswish", "hardsigmoid",
     "threshold", "dropout", "rrelu", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout",
 )  # fmt: skip
-
-
-# -- methods written by hand -------------------------------------------------------------------------------------------
-
-
-def _initialize(self: Tensor, *args: Any) -> None:
-    self._restore(old_forms.construct(args)._snapshot())
-
-
-def _write_real(self: Tensor, value: Any) -> None:
-    views.real(self).copy_(value)
-
-
-def _write_imag(self: Tensor, value: Any) -> None:
-    views.imag(self).copy_(value)
 
 
 def backward(
@@ -107,10 +83,14 @@ def _bind() -> None:
             _bind_row(spec)
     functional = FUNCTIONS["nn.functional"]
     for name in set(_TAKES_INPLACE) & set(functional):
-        functional[name] = _taking_inplace(functional.form(name), f"{name}_")
+        functional[name] = functional.form(name).around(
+            lambda fn, name=name: old_forms.with_inplace(fn, getattr(Tensor, f"{name}_", None))
+        )
     for both in [name for name in functional if name.endswith("_with_indices")]:
         pool = both.removesuffix("_with_indices")
-        functional[pool] = _taking_indices(pool, functional.form(pool), functional.form(both))
+        functional[pool] = functional.form(pool).around(
+            functools.partial(old_forms.with_indices, lookup(pool), both=functional.form(both))
+        )
     functional["unfold"] = Form(lambda: function_of(lookup("unfold_patches")))
     here = FUNCTIONS.setdefault("", Functions())
     here.update(views.VIEWS | several.FUNCTIONS | splits.SPLITS)
@@ -152,7 +132,7 @@ def _bind() -> None:
         setattr(Tensor, name, augmented(row))
     by_hand: dict[str, Any] = {
         "polygamma": old_forms.polygamma, "where": old_forms.where_method, "type": old_forms.kind_of,
-        "apply_": old_forms.apply_, "map_": old_forms.map_, "map2_": old_forms.map_with_both, "__init__": _initialize,
+        "apply_": old_forms.apply_, "map_": old_forms.map_, "map2_": old_forms.map_with_both, "__init__": lambda self, *args: self._restore(old_forms.construct(args)._snapshot()),
         "__repr__": tensor_repr, "_repr_html_": tensor_html, "__getitem__": indexing.getitem,
         "__setitem__": indexing.setitem,
         "backward": backward, "register_hook": hooks.register_hook,
@@ -163,7 +143,8 @@ def _bind() -> None:
         "repeat": old_forms.repeat, "data": property(metadata.get_data, metadata.set_data, metadata.delete_data),
         "T": property(lambda self: views.permute(self, *reversed(range(self.ndim)))),
         "mT": property(views.matrix_transpose), "mH": property(views.adjoint), "H": property(views.matrix_adjoint),
-        "real": property(views.real, _write_real), "imag": property(views.imag, _write_imag),
+        "real": property(views.real, lambda self, value: views.real(self).copy_(value)),
+        "imag": property(views.imag, lambda self, value: views.imag(self).copy_(value)),
         "new": old_forms.made_alike, "_view_edge": view_edge, "_new_accumulator": property(AccumulateGrad),
     }  # fmt: skip
     for name, asks in {**queries.PROPERTIES, **placements.PROPERTIES}.items():
