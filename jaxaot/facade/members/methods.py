@@ -132,7 +132,8 @@ def _bind() -> None:
         setattr(Tensor, name, augmented(row))
     by_hand: dict[str, Any] = {
         "polygamma": old_forms.polygamma, "where": old_forms.where_method, "type": old_forms.kind_of,
-        "apply_": old_forms.apply_, "map_": old_forms.map_, "map2_": old_forms.map_with_both, "__init__": lambda self, *args: self._restore(old_forms.construct(args)._snapshot()),
+        "apply_": old_forms.apply_, "map_": old_forms.map_, "map2_": old_forms.map_with_both,
+        "__init__": lambda self, *args: self._restore(old_forms.construct(args)._snapshot()),
         "__repr__": tensor_repr, "_repr_html_": tensor_html, "__getitem__": indexing.getitem,
         "__setitem__": indexing.setitem,
         "backward": backward, "register_hook": hooks.register_hook,

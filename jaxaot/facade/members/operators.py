@@ -120,10 +120,13 @@ def _delete(self: Tensor, index: object) -> None:
     )
 
 
+def _formatted(self: Tensor, spec: str) -> str:
+    return format(self.item(), spec) if self.ndim == 0 and spec else repr(self)
+
+
 PROTOCOLS = {
     "__pos__": lambda self: self, "__bool__": _truth, "__int__": _python_number(int),
     "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": _index_number,
-    "__iter__": _iterate, "__contains__": _contains, "__delitem__": _delete,
+    "__iter__": _iterate, "__contains__": _contains, "__delitem__": _delete, "__format__": _formatted,
     "__reversed__": lambda self: call(lookup("flip"), (self,), (tuple(range(self.ndim)),)),
-    "__format__": lambda self, spec: format(self.item(), spec) if self.ndim == 0 and spec else repr(self),
 }  # fmt: skip
