@@ -152,9 +152,7 @@ _hardswish = with_derivatives(
 )
 
 
-@activation("logsigmoid(Tensor input) -> Tensor", **WRITABLE)
-def logsigmoid(input):
-    return -jnp.logaddexp(-input, 0.0)
+activation("logsigmoid(Tensor input) -> Tensor", **WRITABLE)(lambda input: -jnp.logaddexp(-input, 0.0))
 
 
 for _takes, _units in {

@@ -474,9 +474,7 @@ def fill(self, value):
     return jnp.broadcast_to(strong(value, self.dtype), self.shape)
 
 
-@register_op("zero(Tensor self) -> Tensor", inplace_only=True)
-def zero(self):
-    return jnp.zeros(self.shape, self.dtype)
+register_op("zero(Tensor self) -> Tensor", inplace_only=True)(lambda self: jnp.zeros(self.shape, self.dtype))
 
 
 @register_op("copy(Tensor self, Tensor other, bool non_blocking=False) -> Tensor", inplace_only=True)

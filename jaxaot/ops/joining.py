@@ -306,9 +306,7 @@ def diag_embed(self, offset, dim1, dim2):
     return jnp.moveaxis(result, (-2, -1), (axis1, axis2))
 
 
-@register_op("diagflat(Tensor self, int offset=0) -> Tensor")
-def diagflat(self, offset):
-    return jnp.diag(self.reshape(-1), offset)
+register_op("diagflat(Tensor self, int offset=0) -> Tensor")(lambda self, offset: jnp.diag(self.reshape(-1), offset))
 
 
 @register_op("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", method=False)

@@ -85,9 +85,7 @@ def inverse(self):
     return jnp.linalg.inv(self) if self.size else self
 
 
-@register_op("inv(Tensor A) -> Tensor", **LINALG)
-def inv(A):
-    return inverse(A)
+register_op("inv(Tensor A) -> Tensor", **LINALG)(lambda A: inverse(A))
 
 
 @register_op("inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", **LINALG)
