@@ -109,24 +109,11 @@ class Tensor(Bound):
     Make one with `ja.tensor`, `ja.from_jax` or a factory such as `ja.zeros`.
     """
 
+    # in `__dict__` are attributes of users' own
     __slots__ = (
-        "__dict__",  # attributes of users' own
-        "__weakref__",
-        "_base_tensor",
-        "_chain",
-        "_counter",
-        "_creation",
-        "_grad",
-        "_history",
-        "_hooks",
-        "_layout",
-        "_mark",
-        "_offset",
-        "_storage",
-        "_trace",
-        "_view_node",
-        "_view_parent",
-    )
+        "__dict__", "__weakref__", "_base_tensor", "_chain", "_counter", "_creation", "_grad", "_history", "_hooks",
+        "_layout", "_mark", "_offset", "_storage", "_trace", "_view_node", "_view_parent",
+    )  # fmt: skip
 
     _storage: Storage
     _layout: Layout
