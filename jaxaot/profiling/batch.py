@@ -263,7 +263,8 @@ def _largest(
     bends of it would have the line come no nearer.
     """
     known: dict[int, int | None] = {}
-    low, high, step = 0, None, 1
+    low, step = 0, 1
+    high: int | None = None
     for turn in range(tries):
         peak = known[guess] = memory(guess)
         if peak is not None and peak <= limit:
@@ -278,8 +279,9 @@ def _largest(
             break
         else:
             below, above = known.get(low, 0), known[high]
-            is_straight = turn % 3 != 2 and below is not None and above is not None and above > below
-            guess = low + (limit - below) * (high - low) // (above - below) if is_straight else (low + high) // 2
+            guess = (low + high) // 2
+            if turn % 3 != 2 and below is not None and above is not None and above > below:
+                guess = low + (limit - below) * (high - low) // (above - below)
             guess = min(max(guess, low + 1), high - 1)
     return low
 

@@ -144,8 +144,8 @@ def _bind() -> None:
         "repeat": old_forms.repeat, "data": property(metadata.get_data, metadata.set_data, metadata.delete_data),
         "T": property(lambda self: views.permute(self, *reversed(range(self.ndim)))),
         "mT": property(views.matrix_transpose), "mH": property(views.adjoint), "H": property(views.matrix_adjoint),
-        "real": property(views.real, lambda self, value: views.real(self).copy_(value)),
-        "imag": property(views.imag, lambda self, value: views.imag(self).copy_(value)),
+        "real": property(views.real, lambda self, value: views.real(self).copy_(value)),  # type: ignore[arg-type]
+        "imag": property(views.imag, lambda self, value: views.imag(self).copy_(value)),  # type: ignore[arg-type]
         "new": old_forms.made_alike, "_view_edge": view_edge, "_new_accumulator": property(AccumulateGrad),
     }  # fmt: skip
     for name, asks in {**queries.PROPERTIES, **placements.PROPERTIES}.items():

@@ -42,4 +42,4 @@ def _view_op(make_view: Callable[..., Any], kind: Any) -> Op:
     def run(input: Any, *fields: Any) -> Any:
         return make_view(input, kind(*fields, *((input._geometry,) if is_strided else ())))
 
-    return Op(_OP_NAMES.get(kind.__name__, kind.__name__.lower()), run)
+    return Op(_OP_NAMES.get(str(kind.__name__)) or kind.__name__.lower(), run)
