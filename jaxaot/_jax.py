@@ -146,11 +146,6 @@ def close_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any] = ()) -> Any:
     return ClosedJaxpr(jaxpr, list(consts))
 
 
-def name_stack(eqn: Eqn) -> str:
-    """Returns the scope in which an equation was traced, such as `transpose(jvp(block0))`."""
-    return str(eqn.source_info.name_stack)
-
-
 def is_tracer(value: object) -> bool:
     """Returns whether `value` is a symbol of a JAX trace rather than an array."""
     return isinstance(value, Tracer)

@@ -15,21 +15,9 @@ from jax.typing import ArrayLike, DTypeLike
 from jaxaot._jax import Atom, Aval, ClosedJaxpr, Eqn, Jaxpr, Literal, Primitive, Var
 
 __all__ = [
-    "Array",
-    "ArrayLike",
-    "Atom",
-    "Aval",
-    "ClosedJaxpr",
-    "DTypeLike",
-    "Eqn",
-    "Jaxpr",
-    "Literal",
-    "Primitive",
-    "PyTreeDef",
-    "Shape",
-    "Sizes",
-    "Var",
-]
+    "Array", "ArrayLike", "Atom", "Aval", "ClosedJaxpr", "DTypeLike", "Eqn", "Jaxpr", "Literal", "Primitive",
+    "PyTreeDef", "Shape", "Sizes", "Var",
+]  # fmt: skip
 
 Array: TypeAlias = jax.Array
 """A jax array or a tracer standing for one."""

@@ -8,7 +8,6 @@ import functools
 import gc
 import importlib
 import inspect
-import math
 import os
 import stat
 import threading
@@ -214,11 +213,6 @@ def format_seconds(seconds: float) -> str:
         if seconds * factor >= 1 or unit == "µs":
             return f"{seconds * factor:.3g} {unit}"
     raise AssertionError("the last unit takes any time")
-
-
-def prod(sizes: Iterable[int]) -> int:
-    """Returns the product of `sizes` as a Python integer, 1 if empty."""
-    return math.prod(sizes)
 
 
 @contextlib.contextmanager

@@ -143,7 +143,7 @@ LOCAL = {
     ("jitted.py", "jaxaot.report.build"),
     ("lower/jit.py", "jaxaot.lower.jit_report"),
     ("facade/members/help.py", "jaxaot.ops.sentences"),  # an op has its help and its function when it is first used
-    ("facade/members/methods.py", "jaxaot.facade.members._forms"),
+    ("facade/members/lazy_methods.py", "jaxaot.facade.members._forms"),
 }
 """Imports inside functions, each with a reason; a circle is no reason."""
 

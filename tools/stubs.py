@@ -401,7 +401,7 @@ def _bound() -> str:
     """Returns the stub of what is bound to `Tensor`."""
     tree = ast.parse((ROOT / "facade" / "memory" / "tensor.py").read_text(encoding="utf-8"))
     (cls,) = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Tensor"]
-    written = {node.name for node in cls.body if isinstance(node, ast.FunctionDef)} | {"_restore"}
+    written = {node.name for node in ast.walk(cls) if isinstance(node, ast.FunctionDef)} | {"_restore"}
     writer = Writer(is_class=True)
     methods, properties = [], []
     for name, found in sorted(vars(ja.Tensor).items()):

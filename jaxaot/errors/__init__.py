@@ -112,75 +112,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jaxaot.errors.gradients import AnomalyError as AnomalyError
-from jaxaot.errors.gradients import AutogradError as AutogradError
-from jaxaot.errors.gradients import BackwardTwiceError as BackwardTwiceError
-from jaxaot.errors.gradients import DualTensorError as DualTensorError
-from jaxaot.errors.gradients import FrozenGradientError as FrozenGradientError
-from jaxaot.errors.gradients import FunctionResultError as FunctionResultError
-from jaxaot.errors.gradients import GradientMismatchError as GradientMismatchError
-from jaxaot.errors.gradients import HookResultError as HookResultError
-from jaxaot.errors.gradients import IndependentInputError as IndependentInputError
-from jaxaot.errors.gradients import InferenceTensorError as InferenceTensorError
-from jaxaot.errors.gradients import LeafWriteError as LeafWriteError
-from jaxaot.errors.gradients import MissingMethodError as MissingMethodError
-from jaxaot.errors.gradients import NoDerivativeError as NoDerivativeError
-from jaxaot.errors.gradients import NoGradPathError as NoGradPathError
-from jaxaot.errors.gradients import NoInputsError as NoInputsError
-from jaxaot.errors.gradients import OutsideContextError as OutsideContextError
-from jaxaot.errors.gradients import PackedDerivativeError as PackedDerivativeError
-from jaxaot.errors.gradients import PackHookWroteError as PackHookWroteError
-from jaxaot.errors.gradients import RecomputeMismatchError as RecomputeMismatchError
-from jaxaot.errors.gradients import SavedHooksDisabledError as SavedHooksDisabledError
-from jaxaot.errors.gradients import SavedHooksError as SavedHooksError
-from jaxaot.errors.gradients import SavedTensorDetachedError as SavedTensorDetachedError
-from jaxaot.errors.gradients import SavedTensorWrittenError as SavedTensorWrittenError
-from jaxaot.errors.gradients import ScalerOrderError as ScalerOrderError
-from jaxaot.errors.gradients import UntraceableHooksError as UntraceableHooksError
-from jaxaot.errors.gradients import UnusedInputError as UnusedInputError
-from jaxaot.errors.graphs import BudgetError as BudgetError
-from jaxaot.errors.graphs import CacheBypassError as CacheBypassError
-from jaxaot.errors.graphs import CacheFolderError as CacheFolderError
-from jaxaot.errors.graphs import CompilerError as CompilerError
-from jaxaot.errors.graphs import CompilerResultError as CompilerResultError
-from jaxaot.errors.graphs import DecompositionError as DecompositionError
-from jaxaot.errors.graphs import ForwardModeError as ForwardModeError
-from jaxaot.errors.graphs import GraphCheckError as GraphCheckError
+# each module holds the classes of a part of the tree above, and nothing else that has no underscore
+from jaxaot.errors.gradients import *  # noqa: F403
+from jaxaot.errors.graphs import *  # noqa: F403
 from jaxaot.errors.graphs import JaxaotError as JaxaotError
-from jaxaot.errors.graphs import MissingExtraError as MissingExtraError
-from jaxaot.errors.graphs import NotDifferentiableError as NotDifferentiableError
-from jaxaot.errors.graphs import OffloadError as OffloadError
-from jaxaot.errors.graphs import OptionError as OptionError
-from jaxaot.errors.graphs import PartitionResultError as PartitionResultError
-from jaxaot.errors.graphs import PolicyError as PolicyError
-from jaxaot.errors.graphs import SettingsChangedError as SettingsChangedError
-from jaxaot.errors.graphs import StaleWeightsError as StaleWeightsError
-from jaxaot.errors.graphs import TagConflictError as TagConflictError
-from jaxaot.errors.graphs import UnpicklableError as UnpicklableError
-from jaxaot.errors.graphs import UnsoundGuardsError as UnsoundGuardsError
-from jaxaot.errors.graphs import WrongExecutableError as WrongExecutableError
-from jaxaot.errors.traces import AttributeChangeError as AttributeChangeError
-from jaxaot.errors.traces import CapturedTensorChangedError as CapturedTensorChangedError
-from jaxaot.errors.traces import ConcretizationError as ConcretizationError
-from jaxaot.errors.traces import EagerOnlyError as EagerOnlyError
-from jaxaot.errors.traces import ExportError as ExportError
-from jaxaot.errors.traces import LastingHookError as LastingHookError
-from jaxaot.errors.traces import LeakedTensorError as LeakedTensorError
-from jaxaot.errors.traces import LossError as LossError
-from jaxaot.errors.traces import ModuleLiftError as ModuleLiftError
-from jaxaot.errors.traces import SignatureMismatchError as SignatureMismatchError
-from jaxaot.errors.traces import StaticArgumentError as StaticArgumentError
-from jaxaot.errors.traces import TracedPlacementError as TracedPlacementError
-from jaxaot.errors.traces import TraceError as TraceError
-from jaxaot.errors.traces import UnguardedError as UnguardedError
-from jaxaot.errors.traces import UnreachableTensorError as UnreachableTensorError
-from jaxaot.errors.traces import UnsupportedVariableError as UnsupportedVariableError
-from jaxaot.errors.traces import VolatileError as VolatileError
-from jaxaot.errors.warnings import RecompileWarning as RecompileWarning
-from jaxaot.errors.warnings import TracedPrintWarning as TracedPrintWarning
-from jaxaot.errors.warnings import UnmatchedNamesWarning as UnmatchedNamesWarning
-from jaxaot.errors.warnings import UnprovedGuardsWarning as UnprovedGuardsWarning
-from jaxaot.errors.warnings import UntriedVersionWarning as UntriedVersionWarning
+from jaxaot.errors.traces import *  # noqa: F403
+from jaxaot.errors.warnings import *  # noqa: F403
 
 
 class TensorError(JaxaotError, RuntimeError):
@@ -552,4 +489,4 @@ class NothingToCheckError(UsageError, AssertionError):
 
 
 def __dir__() -> list[str]:
-    return sorted(name for name, value in globals().items() if isinstance(value, type))
+    return sorted(name for name, value in globals().items() if isinstance(value, type) and value.__module__ == __name__)

@@ -341,9 +341,3 @@ class IndependentInputError(AutogradError):
         ja.autograd.functional.hessian(f, x, strict=True)    # IndependentInputError
         ja.autograd.functional.hessian(f, x)
     """
-
-
-for _cls in [value for value in globals().values() if isinstance(value, type)]:
-    if _cls.__module__ == __name__:
-        _cls.__module__ = "jaxaot.errors"
-del _cls

@@ -9,6 +9,11 @@ from typing import Any, Self
 class JaxaotError(Exception):
     """Any error that jaxaot raises on purpose; its traceback ends with where it is explained."""
 
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__module__.startswith("jaxaot.errors."):
+            cls.__module__ = "jaxaot.errors"  # where users find it
+
     def __new__(cls, *args: object, **kwargs: object) -> Self:
         """Notes the section of the page of errors, and how to read it where there is no page."""
         error = super().__new__(cls, *args)
@@ -266,7 +271,4 @@ class UnpicklableError(CompilerError, TypeError):
     """
 
 
-for _cls in [value for value in globals().values() if isinstance(value, type)]:
-    if _cls.__module__ == __name__:
-        _cls.__module__ = "jaxaot.errors"
-del _cls
+JaxaotError.__module__ = "jaxaot.errors"

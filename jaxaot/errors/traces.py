@@ -237,9 +237,3 @@ class LossError(ExportError):
         export(model, (x,), trace_joint=True, output_loss_index=0)    # LossError
         export(lambda x: model(x).sum(), (x,), trace_joint=True, output_loss_index=0)
     """
-
-
-for _cls in [value for value in globals().values() if isinstance(value, type)]:
-    if _cls.__module__ == __name__:
-        _cls.__module__ = "jaxaot.errors"
-del _cls

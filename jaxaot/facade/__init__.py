@@ -2,5 +2,4 @@
 
 import importlib as _importlib
 
-for _name in ("members.methods", "gradients.leaves", "nodes.nodes"):  # a tensor has these, whatever is imported first
-    _importlib.import_module(f"jaxaot.facade.{_name}")
+_importlib.import_module("jaxaot.facade.members.methods")  # a tensor has its methods, whatever is imported first

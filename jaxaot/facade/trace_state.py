@@ -23,6 +23,7 @@ from jaxaot._placement import placed_like
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import LastingHookError, LeakedTensorError, TraceError
 from jaxaot.facade.memory.generator import Position
+from jaxaot.facade.memory.parts import shown_of
 from jaxaot.facade.memory.source_line import user_line
 from jaxaot.facade.memory.storage import Storage
 from jaxaot.facade.memory.vmap_keys import key_of_index
@@ -30,8 +31,6 @@ from jaxaot.tape.hooks import hook_numbers
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import next_number
 from jaxaot.tape.threads import threads, waited
-from jaxaot.views.chain import apply_chain
-from jaxaot.views.inside import within
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import window_in_graph
 
@@ -299,27 +298,10 @@ class TraceState:
 
     def part_of(self, tensor: Tensor) -> Array | None:
         """Returns the values of a tensor that shows what one passed as values shows; None if it is no such."""
-        storage, layout = tensor._storage, tensor._layout
+        storage = tensor._storage
         if id(storage) in self.reads or id(storage) in self.written:
             return None
-        history, chain, is_trained = tensor._history, tensor._chain, tensor.requires_grad
-        parts = [p for p in self.parts.get(id(storage), ()) if not is_trained or p[0]._history is history]
-        for shown, of_part, begin, symbol in parts:
-            value, n, found = None, len(shown._chain), None
-            is_view = history is not None and shown._history is history and chain[:n] == shown._chain
-            if layout is of_part and tensor._offset == begin:
-                value = symbol
-            elif is_view and of_part.is_overlapping:  # each element has a gradient of its own
-                value = apply_chain(chain[n:], symbol)
-            elif (found := within(of_part, layout, tensor._offset - begin)) is not None:
-                window, starts = window_in_graph(of_part.dense, *found)
-                value = window.apply(symbol, starts)
-            elif is_view:
-                value = apply_chain(chain[n:], symbol)
-            if value is not None:
-                is_recorded = not shown.requires_grad or (is_trained and state.grad_enabled)
-                return value if is_recorded else jax.lax.stop_gradient(value)
-        return None
+        return shown_of(self.parts.get(id(storage), ()), tensor)
 
     def look_at(self, tensor: Tensor) -> None:
         """Notes that the function asks where in its storage a tensor lies, or how large that is."""
@@ -529,24 +511,6 @@ class TraceState:
         storage = Storage(array, layout, self)
         self.created.append(weakref.ref(storage))
         return storage
-
-    def gathered_again(self, values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        """Returns what an operation used, what was gathered from several devices gathered anew.
-
-        That waits for the cotangents, so that XLA does not keep what it gathered in the forward. Where the backward
-        begins nothing is gathered anew: what computed last is still whole. Vectors stay whole, as they are small, and
-        an exchange of few bytes takes as long as one of many.
-        """
-        known = next((ct for ct in cotangents if ct is not None), None)
-        again = []
-        for value in values:
-            symbol, parts, sharding = self.gathered.get(id(value), (None, None, None))
-            if symbol is not None and known is not None and symbol.ndim > 1 and id(symbol) not in self.still_whole:
-                self.still_whole = frozenset()  # those that computed before
-                parts, _ = jax.lax.optimization_barrier((parts, known))
-                value = jax.lax.with_sharding_constraint(parts, sharding)
-            again.append(value)
-        return again
 
     def ask(self, symbol: Array) -> np.ndarray | None:
         """Returns the value of a symbol for Python to use; None if this trace knows no values.

@@ -66,11 +66,6 @@ def relu(input):
     return _relu(input) if is_floating(input.dtype) else jax.nn.relu(input)
 
 
-@activation("relu6(Tensor input) -> Tensor", takes="fi", **FUNCTIONAL)
-def relu6(input):
-    return held(input, 0, 6)
-
-
 @activation(
     "hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0) -> Tensor", takes="fi", **FUNCTIONAL, inplace=True
 )
@@ -143,16 +138,6 @@ def gelu(input, approximate):
     return jax.nn.gelu(input, approximate=approximate == "tanh")
 
 
-@activation("silu(Tensor input) -> Tensor", takes="fc", **FUNCTIONAL)
-def silu(input):
-    return input * jax.nn.sigmoid(input)
-
-
-@activation("mish(Tensor input) -> Tensor", **FUNCTIONAL)
-def mish(input):
-    return input * jnp.tanh(jnp.logaddexp(input, 0.0))
-
-
 @activation("softplus(Tensor input, float beta=1.0, float threshold=20.0) -> Tensor", **WRITABLE)
 def softplus(input, beta, threshold):
     scaled = input * beta
@@ -167,29 +152,17 @@ _hardswish = with_derivatives(
 )
 
 
-@activation("hardsigmoid(Tensor input) -> Tensor", **FUNCTIONAL)
-def hardsigmoid(input):
-    return _hardsigmoid(input)
+activation("logsigmoid(Tensor input) -> Tensor", **WRITABLE)(lambda input: -jnp.logaddexp(-input, 0.0))
 
 
-@activation("hardswish(Tensor input) -> Tensor", **FUNCTIONAL)
-def hardswish(input):
-    return _hardswish(input)
-
-
-@activation("logsigmoid(Tensor input) -> Tensor", **WRITABLE)
-def logsigmoid(input):
-    return -jnp.logaddexp(-input, 0.0)
-
-
-@activation("softsign(Tensor input) -> Tensor", takes="fic", **FUNCTIONAL)
-def softsign(input):
-    return divide(input, absolute(input) + 1)
-
-
-@activation("tanhshrink(Tensor input) -> Tensor", takes="fic", **FUNCTIONAL)
-def tanhshrink(input):
-    return input - jnp.tanh(input)
+for _takes, _units in {
+    "f": {"mish": lambda x: x * jnp.tanh(jnp.logaddexp(x, 0.0)), "hardsigmoid": _hardsigmoid, "hardswish": _hardswish},
+    "fc": {"silu": lambda x: x * jax.nn.sigmoid(x)},
+    "fic": {"softsign": lambda x: divide(x, absolute(x) + 1), "tanhshrink": lambda x: x - jnp.tanh(x)},
+    "fi": {"relu6": lambda x: held(x, 0, 6)},
+}.items():
+    for _name, _unit in _units.items():
+        activation(f"{_name}(Tensor input) -> Tensor", takes=_takes, **FUNCTIONAL)(_unit)
 
 
 @activation("hardshrink(Tensor input, float lambd=0.5) -> Tensor", **{**EVERYWHERE, "inplace": False, "out": True})

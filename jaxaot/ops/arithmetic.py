@@ -77,7 +77,6 @@ def _truncated_divide(x: Array, y: Array) -> Array:
     aliases=("divide",),
     layout="operands",
     inplace=True,
-    out=True,
 )
 def div(self, other, rounding_mode):
     broadcast_shapes(jnp.shape(self), jnp.shape(other))
@@ -127,7 +126,7 @@ power = with_derivatives(
 )
 
 
-@register_op("pow(Tensor self, Tensor exponent) -> Tensor", layout="operands", inplace=True, out=True)
+@register_op("pow(Tensor self, Tensor exponent) -> Tensor", layout="operands", inplace=True)
 def pow_(self, exponent):
     broadcast_shapes(jnp.shape(self), jnp.shape(exponent))
     dtype = result_dtype(self, exponent)
@@ -144,7 +143,7 @@ def _wide(*operands: Array) -> list[Array]:
     return [strong(x, dtype) for x in operands]
 
 
-@register_op("float_power(Tensor self, Tensor exponent) -> Tensor", layout="operands", out=True)
+@register_op("float_power(Tensor self, Tensor exponent) -> Tensor", layout="operands")
 def float_power(self, exponent):
     broadcast_shapes(jnp.shape(self), jnp.shape(exponent))
     value = power(*_wide(self, exponent))

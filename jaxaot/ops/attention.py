@@ -15,15 +15,14 @@ from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
 from jaxaot.ops.dropout import dropped
 from jaxaot.ops.half_precision import HALVES, product_before_rounding
 from jaxaot.ops.promotion import is_bool, is_floating
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import FUNCTIONAL, register_op
 
 
 @register_op(
     "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, "
     "bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
     random=lambda dropout_p, **_: 0 < dropout_p < 1,
-    method=False,
-    namespaces=("nn.functional",),
+    **FUNCTIONAL,
 )
 def scaled_dot_product_attention(prng_key, query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
     """Returns softmax(query keyᵀ / √width + mask) value, as PyTorch's page spells it.
@@ -128,8 +127,7 @@ def _extended(value: Array, more: Array) -> Array:
     "Tensor? v_proj_weight=None, Tensor? static_k=None, Tensor? static_v=None, bool average_attn_weights=True, "
     "bool is_causal=False) -> (Tensor, Tensor)",
     random=lambda training, dropout_p, **_: training and 0 < dropout_p < 1,
-    method=False,
-    namespaces=("nn.functional",),
+    **FUNCTIONAL,
 )
 def multi_head_attention_forward(
     prng_key, query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,

@@ -173,30 +173,16 @@ ON_ACCELERATORS: dict[str, Casting | Rule] = (
     )
     | _each(_LOSSES, FLOAT32)
     | {"pow": _unless_number, "binary_cross_entropy": _refused}
-    | _each(
-        """
-        prod softmax log_softmax softmin cumprod cumsum sum norm linalg_norm vector_norm matrix_norm
-        """,
-        _unless_dtype,
-    )
-    | _each(
-        """
-        addcdiv addcmul atan2 bilinear linalg_cross cross dot vdot grid_sample grid_sampler index_put scatter_add
-        """,
-        WIDEST,
-    )
+    | _each("prod softmax log_softmax softmin cumprod cumsum sum", _unless_dtype)
+    | _each("norm linalg_norm vector_norm matrix_norm", _unless_dtype)
+    | _each("addcdiv addcmul atan2 bilinear linalg_cross cross dot vdot", WIDEST)
+    | _each("grid_sample grid_sampler index_put scatter_add", WIDEST)
 )
 
 LISTED = frozenset(ON_CPU) | frozenset(ON_ACCELERATORS)
 
 
 def casting_of(name: str, platform: str, arguments: dict[str, Any]) -> Casting | None:
-    """Returns the casts of the operands in a call of an op, or None for none.
-
-    Args:
-      name: Of the row.
-      platform: Where it runs: `"cpu"` or another.
-      arguments: Of the call, by name.
-    """
+    """Returns the casts of the operands in a call of an op, or None for none."""
     found = (ON_CPU if platform == "cpu" else ON_ACCELERATORS).get(name)
     return found if found is None or isinstance(found, Casting) else found(arguments)

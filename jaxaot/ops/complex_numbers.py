@@ -57,9 +57,7 @@ def polar(abs, angle):
     return _polar(abs, angle)
 
 
-@register_op("isreal(Tensor self) -> Tensor", differentiable=False, layout="operands")
-def isreal(self):
-    return jnp.isreal(self)
+register_op("isreal(Tensor self) -> Tensor", differentiable=False, layout="operands")(lambda self: jnp.isreal(self))
 
 
 def _register_cast(name: str, dtype: str) -> None:

@@ -17,7 +17,7 @@ from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.dims import sizes
 from jaxaot.ops.half_precision import product_before_rounding
 from jaxaot.ops.linalg import check_same_dtype
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import FUNCTIONAL, INTERNAL, register_op
 from jaxaot.views.layout import Layout, channels_last, contiguous
 
 LETTERS = "DHW"
@@ -276,9 +276,7 @@ def _patch_settings(
 
 
 @register_op(
-    "unfold_patches(Tensor input, Any kernel_size, Any dilation=1, Any padding=0, Any stride=1) -> Tensor",
-    method=False,
-    function=False,
+    "unfold_patches(Tensor input, Any kernel_size, Any dilation=1, Any padding=0, Any stride=1) -> Tensor", **INTERNAL
 )
 def unfold_patches(input, kernel_size, dilation, padding, stride):
     """`nn.functional.unfold`, whose name the view op `Tensor.unfold` holds."""
@@ -294,8 +292,7 @@ def unfold_patches(input, kernel_size, dilation, padding, stride):
 
 @register_op(
     "fold(Tensor input, Any output_size, Any kernel_size, Any dilation=1, Any padding=0, Any stride=1) -> Tensor",
-    method=False,
-    namespaces=("nn.functional",),
+    **FUNCTIONAL,
 )
 def fold(input, output_size, kernel_size, dilation, padding, stride):
     """Returns images that are sums of patches: the transpose of `unfold`."""

@@ -13,11 +13,11 @@ from jaxaot._placement import placed_at
 from jaxaot._typing import Shape
 from jaxaot.errors import DimError, ShapeMismatchError
 from jaxaot.ops.promotion import default_int, is_complex, is_floating, is_inexact, is_integral, strong
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import INTERNAL, register_op, register_ops
 from jaxaot.views.layout import Layout, channels_last, memory_places
 
 
-@register_op("cast(Tensor self, Dtype dtype) -> Tensor", method=False, function=False, layout="same")
+@register_op("cast(Tensor self, Dtype dtype) -> Tensor", layout="same", **INTERNAL)
 def cast(self, dtype):
     if is_complex(self.dtype) and not is_complex(dtype):
         self = jnp.real(self)
@@ -26,60 +26,29 @@ def cast(self, dtype):
     return strong(self, dtype)
 
 
-@register_op("copy_of(Tensor self) -> Tensor", method=False, function=False, layout="same")
-def copy_of(self):
-    return jnp.asarray(self)
-
-
-@register_op("contiguous_copy_of(Tensor self) -> Tensor", method=False, function=False)
-def contiguous_copy_of(self):
-    return jnp.asarray(self)
-
-
-@register_op("marked(Tensor self, str word) -> Tensor", method=False, function=False, layout="same")
-def marked(self, word):
-    return mark_p.bind(self, word=word)
-
-
-@register_op("named(Tensor self, str name) -> Tensor", method=False, function=False, layout="same")
-def named(self, name):
-    return checkpoint_name(self, name)
-
-
-@register_op(
-    "redistributed(Tensor self, Any sharding, Any source) -> Tensor", method=False, function=False, layout="same"
-)
-def redistributed(self, sharding, source):
-    return placed_at(self, sharding, source)
-
-
-@register_op(
-    "gathered(Tensor self, Any sharding, Any source, str word) -> Tensor", method=False, function=False, layout="same"
-)
-def gathered(self, sharding, source, word):
-    return mark_p.bind(placed_at(self, sharding, source), word=word)
-
-
 def _channels_last(operands: Any, size: Shape, dtype: np.dtype, static: Any) -> Layout:
     return channels_last(size, dtype)
 
 
-@register_op("channels_last_copy_of(Tensor self) -> Tensor", method=False, function=False, layout=_channels_last)
-def channels_last_copy_of(self):
-    return jnp.asarray(self)
-
-
-@register_op("reshape_copy(Tensor self, int[] size) -> Tensor", method=False, function=False)
-def reshape_copy(self, size):
-    return jnp.reshape(self, size)
-
-
-@register_op(
-    "strided_scatter(Tensor self, Tensor src, Any own, Any part) -> Tensor",
-    method=False,
-    function=False,
-    layout="same",
+register_ops({
+    "copy_of(Tensor self) -> Tensor": lambda self: jnp.asarray(self),
+    "marked(Tensor self, str word) -> Tensor": lambda self, word: mark_p.bind(self, word=word),
+    "named(Tensor self, str name) -> Tensor": lambda self, name: checkpoint_name(self, name),
+    "redistributed(Tensor self, Any sharding, Any source) -> Tensor":
+        lambda self, sharding, source: placed_at(self, sharding, source),
+    "gathered(Tensor self, Any sharding, Any source, str word) -> Tensor":
+        lambda self, sharding, source, word: mark_p.bind(placed_at(self, sharding, source), word=word),
+}, layout="same", **INTERNAL)  # fmt: skip
+register_ops({
+    "contiguous_copy_of(Tensor self) -> Tensor": lambda self: jnp.asarray(self),
+    "reshape_copy(Tensor self, int[] size) -> Tensor": lambda self, size: jnp.reshape(self, size),
+}, **INTERNAL)  # fmt: skip
+register_op("channels_last_copy_of(Tensor self) -> Tensor", layout=_channels_last, **INTERNAL)(
+    lambda self: jnp.asarray(self)
 )
+
+
+@register_op("strided_scatter(Tensor self, Tensor src, Any own, Any part) -> Tensor", layout="same", **INTERNAL)
 def strided_scatter(self, src, own, part):
     """`as_strided_scatter`; `own` and `part` are (size, stride, offset) of `self` and of what is written."""
     shown, written = memory_places(*own).ravel(), memory_places(*part).ravel()
@@ -110,7 +79,7 @@ def can_expand(size: Shape, target: Shape) -> bool:
     return len(size) <= len(target) and all(n in (1, m) for n, m in zip(size, aligned, strict=True))
 
 
-@register_op("index(Tensor self, Tensor?[] indices) -> Tensor", method=False, function=False, layout="indexed")
+@register_op("index(Tensor self, Tensor?[] indices) -> Tensor", layout="indexed", **INTERNAL)
 def index(self, indices):
     return self[index_tuple(self, indices)]
 

@@ -17,7 +17,7 @@ from jaxaot._typing import Array
 from jaxaot.errors import ShapeMismatchError, TensorError
 from jaxaot.ops.losses import reduced
 from jaxaot.ops.slopes import with_slope
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import FUNCTIONAL, register_op
 
 
 def _sum_of_exponentials(terms: list[Array]) -> Array:
@@ -122,8 +122,7 @@ def _loss(
 @register_op(
     "ctc_loss(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, "
     "str reduction='mean', bool zero_infinity=False) -> Tensor",
-    method=False,
-    namespaces=("nn.functional",),
+    **FUNCTIONAL,
 )
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity):
     """Returns -log of the probability of all alignments of `log_probs` with `targets`.

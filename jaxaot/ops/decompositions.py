@@ -19,9 +19,7 @@ from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, NotDifferentiableError, ShapeMismatchError, TensorError
 from jaxaot.ops.linalg import check_matrices, check_square, symmetric
 from jaxaot.ops.promotion import is_inexact
-from jaxaot.ops.table import register_op
-
-LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
+from jaxaot.ops.table import LINALG, register_op, register_ops
 
 
 def without_derivative(fn: Callable[..., Any], reason: str) -> Callable[..., Any]:
@@ -41,13 +39,13 @@ def without_derivative(fn: Callable[..., Any], reason: str) -> Callable[..., Any
 # Cholesky
 
 
-@register_op("cholesky(Tensor self, bool upper=False) -> Tensor", out=True)
+@register_op("cholesky(Tensor self, bool upper=False) -> Tensor")
 def cholesky(self, upper):
     check_square("cholesky", self)
     return jnp.linalg.cholesky(symmetric(self, upper), upper=upper, symmetrize_input=False)
 
 
-@register_op("linalg_cholesky(Tensor A, *, bool upper=False) -> Tensor", out=True, **LINALG)
+@register_op("linalg_cholesky(Tensor A, *, bool upper=False) -> Tensor", **LINALG)
 def linalg_cholesky(A, upper):
     check_square("linalg.cholesky", A)
     return cholesky(A, upper)
@@ -71,9 +69,7 @@ def _first_bad_pivot(value: Array) -> Array:
     return lax.fori_loop(0, n, eliminate, (lax.stop_gradient(value), info))[1] if n else info
 
 
-@register_op(
-    "cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)", out=True, **LINALG
-)
+@register_op("cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)", **LINALG)
 def cholesky_ex(A, upper, check_errors):
     """Returns the factor and info; `check_errors` raises where values are at hand: see `value_checks.py`."""
     check_square("linalg.cholesky_ex", A)
@@ -102,14 +98,8 @@ def zero_pivot(factors: Array) -> Array:
     return jnp.where(jnp.any(zero, -1), jnp.argmax(zero, -1) + 1, 0).astype(jnp.int32)
 
 
-@register_op("lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)", out=True, **LINALG)
-def lu_factor(A, pivot):
-    return lu_values("linalg.lu_factor", A, pivot)
-
-
 @register_op(
     "lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)",
-    out=True,
     **LINALG,
 )
 def lu_factor_ex(A, pivot, check_errors):
@@ -150,7 +140,6 @@ def permutation_matrix(order: Array, dtype: DTypeLike) -> Array:
 @register_op(
     "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) "
     "-> (Tensor P, Tensor L, Tensor U)",
-    out=True,
     method=False,
 )
 def lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots):
@@ -160,9 +149,12 @@ def lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots):
     return (P, lower_part(LU_data), upper_part(LU_data)) if unpack_data else (P, nothing, nothing)
 
 
-@register_op("linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", out=True, **LINALG)
-def linalg_lu(A, pivot):
-    return lu_unpack(*lu_values("linalg.lu", A, pivot), True, True)
+register_ops({
+    "lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)":
+        lambda A, pivot: lu_values("linalg.lu_factor", A, pivot),
+    "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)":
+        lambda A, pivot: lu_unpack(*lu_values("linalg.lu", A, pivot), True, True),
+}, **LINALG)  # fmt: skip
 
 
 # QR
@@ -211,14 +203,10 @@ def qr_values(A: Array, mode: str) -> tuple[Array, Array]:
     return _qr_reduced(A)
 
 
-@register_op("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", out=True, **LINALG)
-def linalg_qr(A, mode):
-    return qr_values(A, mode)
-
-
-@register_op("qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", out=True)
-def qr(self, some):
-    return qr_values(self, "reduced" if some else "complete")
+register_op("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", **LINALG)(qr_values)
+register_op("qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)")(
+    lambda self, some: qr_values(self, "reduced" if some else "complete")
+)
 
 
 def _geqrf(A: Array) -> tuple[Array, Array]:
@@ -233,7 +221,7 @@ _geqrf_constant = without_derivative(
 )
 
 
-@register_op("geqrf(Tensor self) -> (Tensor a, Tensor tau)", out=True)
+@register_op("geqrf(Tensor self) -> (Tensor a, Tensor tau)")
 def geqrf(self):
     check_matrices("geqrf", self)
     return _geqrf_constant(self)
@@ -249,7 +237,7 @@ def _reflections(reflectors: Array, scales: Array) -> tuple[Array, Array]:
     return V, scales[..., :, None] * inverse
 
 
-@register_op("householder_product(Tensor A, Tensor tau) -> Tensor", out=True, **LINALG)
+@register_op("householder_product(Tensor A, Tensor tau) -> Tensor", **LINALG)
 def householder_product(A, tau):
     check_matrices("linalg.householder_product", A)
     m, n, k = *A.shape[-2:], tau.shape[-1]
@@ -262,14 +250,10 @@ def householder_product(A, tau):
     return jnp.eye(m, n, dtype=A.dtype) - V @ (T @ jnp.conj(V[..., :n, :].mT))
 
 
-@register_op("orgqr(Tensor self, Tensor input2) -> Tensor", out=True)
-def orgqr(self, input2):
-    return householder_product(self, input2)
+register_op("orgqr(Tensor self, Tensor input2) -> Tensor")(lambda self, input2: householder_product(self, input2))
 
 
-@register_op(
-    "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor", out=True
-)
+@register_op("ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor")
 def ormqr(self, input2, input3, left, transpose):
     """Returns the product of Q, given by its reflections, with another matrix."""
     rows = input3.shape[-2] if left else input3.shape[-1]
@@ -288,7 +272,7 @@ def ormqr(self, input2, input3, left, transpose):
 # Eigenvalues
 
 
-@register_op("eig(Tensor A) -> (Tensor eigenvalues, Tensor eigenvectors)", out=True, **LINALG)
+@register_op("eig(Tensor A) -> (Tensor eigenvalues, Tensor eigenvectors)", **LINALG)
 def eig(A):
     check_square("linalg.eig", A)
     if A.size == 0:
@@ -315,7 +299,7 @@ def _eig_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     return (values, vectors), (jnp.diagonal(moved, axis1=-2, axis2=-1), turned - vectors * along)
 
 
-@register_op("eigvals(Tensor A) -> Tensor", out=True, **LINALG)
+@register_op("eigvals(Tensor A) -> Tensor", **LINALG)
 def eigvals(A):
     check_square("linalg.eigvals", A)
     return eig(A)[0]
@@ -327,13 +311,13 @@ def _upper(name: str, UPLO: str) -> bool:
     return UPLO.upper() == "U"
 
 
-@register_op("eigh(Tensor A, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", out=True, **LINALG)
+@register_op("eigh(Tensor A, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", **LINALG)
 def eigh(A, UPLO):
     check_square("linalg.eigh", A)
     return tuple(jnp.linalg.eigh(symmetric(A, _upper("linalg.eigh", UPLO)), symmetrize_input=False))
 
 
-@register_op("eigvalsh(Tensor A, str UPLO='L') -> Tensor", out=True, **LINALG)
+@register_op("eigvalsh(Tensor A, str UPLO='L') -> Tensor", **LINALG)
 def eigvalsh(A, UPLO):
     check_square("linalg.eigvalsh", A)
     return jnp.linalg.eigvalsh(symmetric(A, _upper("linalg.eigvalsh", UPLO)), symmetrize_input=False)
@@ -436,22 +420,20 @@ def singular_values(A: Array) -> Array:
 
 
 @register_op(
-    "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
-    out=True,
-    **LINALG,
+    "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)", **LINALG
 )
 def linalg_svd(A, full_matrices, driver):
     """Returns U, S and Vh; `driver` names CUDA algorithms, and JAX chooses its own."""
     return svd_values(A, full_matrices)
 
 
-@register_op("svdvals(Tensor A, *, str? driver=None) -> Tensor", out=True, **LINALG)
+@register_op("svdvals(Tensor A, *, str? driver=None) -> Tensor", **LINALG)
 def svdvals(A, driver):
     check_matrices("linalg.svdvals", A)
     return singular_values(A)
 
 
-@register_op("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)", out=True)
+@register_op("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)")
 def svd(self, some, compute_uv):
     if not compute_uv:
         m, n = self.shape[-2:]

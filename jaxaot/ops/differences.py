@@ -79,8 +79,7 @@ def gradient(input, spacing, dim, edge_order):
 
 
 @register_op(
-    "gradient_at(Tensor input, *, Tensor[] spacing, Any dim=None, int edge_order=1) -> Tensor[]",
-    overload_of="gradient",
+    "gradient_at(Tensor input, *, Tensor[] spacing, Any dim=None, int edge_order=1) -> Tensor[]", overload_of="gradient"
 )
 def gradient_at(input, spacing: Sequence[Array], dim, edge_order):
     """The coordinates of the points along each dim."""

@@ -19,10 +19,6 @@ from jaxaot.errors import ArgumentError, DimError, ShapeMismatchError, TensorErr
 def as_int(value: object, name: str) -> int:
     """Returns what is passed for an int.
 
-    Args:
-      value: What is passed.
-      name: The name of the parameter.
-
     Raises:
       TensorTypeError: If it is of another kind.
     """
@@ -112,3 +108,45 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
                 )
         result = tuple(b if a == 1 else a for a, b in zip(left, right, strict=True))
     return result
+
+
+def sizes_of(size: tuple[Any, ...], named: object = None) -> tuple[int, ...]:
+    """Returns sizes that are given one by one, as one sequence, or by keyword."""
+    if named is not None:
+        if size:
+            raise ArgumentError(f"A shape is given once: {size} is one, and {named!r}, which has a name, another.")
+        size = (named,)
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = tuple(size[0])
+    if not all(hasattr(n, "__index__") for n in size):
+        raise ArgumentError(f"A shape is made of ints, and this is {size}. Write for instance `x.reshape(2, -1)`.")
+    return tuple(operator.index(n) for n in size)
+
+
+def inferred_sizes(size: tuple[int, ...], numel: int) -> tuple[int, ...]:
+    """Returns `size` with its -1 replaced."""
+    if size.count(-1) > 1:
+        raise ShapeMismatchError("only one dimension can be inferred")
+    known = 1
+    for n in size:
+        if n < -1:
+            raise ShapeMismatchError(f"invalid shape dimension {n}")
+        known *= 1 if n == -1 else n
+    if -1 in size:
+        if known == 0:
+            raise ShapeMismatchError(
+                f"cannot reshape tensor of {numel} elements into shape {list(size)} because the unspecified dimension "
+                "size -1 can be any value and is ambiguous"
+            )
+        if numel % known:
+            raise ShapeMismatchError(
+                f"shape '{list(size)}' is invalid for input of size {numel}. The other sizes make {known}, of which "
+                f"{numel} is no multiple."
+            )
+        return tuple(numel // known if n == -1 else n for n in size)
+    if known != numel:
+        raise ShapeMismatchError(
+            f"shape '{list(size)}' is invalid for input of size {numel}. It has {known} elements; one size may be -1, "
+            "for what is left."
+        )
+    return size

@@ -6,6 +6,7 @@ Without training, or for p = 0, the result is the input; for p = 1 it is the inp
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -26,8 +27,12 @@ ALPHA = 1.7580993408473766
 """Minus the least value of SELU: Klambauer et al., https://arxiv.org/abs/1706.02515"""
 
 
-def dropped(key: Array, input: Array, p: float, mask_shape: tuple[int, ...]) -> Array:
-    """Returns `input` with elements zeroed with probability `p`, the others scaled so that the mean stays."""
+def dropped(key: Array, input: Array, p: float, mask_shape: tuple[int, ...], keeps_moments: bool = False) -> Array:
+    """Returns `input` with elements dropped with probability `p`.
+
+    They are zeroed, and the others scaled so that the mean stays; or, where it `keeps_moments`, they are set to
+    `-ALPHA`, and all are scaled so that mean and variance stay.
+    """
     _check_probability(p)
     if p == 0:
         return input
@@ -35,19 +40,9 @@ def dropped(key: Array, input: Array, p: float, mask_shape: tuple[int, ...]) -> 
     if p == 1:
         return input * 0
     kept = jax.random.bernoulli(key, operand(1 - p), mask_shape)
-    return jnp.where(kept, input / (1 - p), 0)
-
-
-def _alpha_dropped(key: Array, input: Array, p: float, mask_shape: tuple[int, ...]) -> Array:
-    """Returns `input` with elements set to `-ALPHA` with probability `p`, and scaled so that mean and variance stay."""
-    _check_probability(p)
-    if p == 0:
-        return input
-    _check_floating(input)
-    if p == 1:
-        return input * 0
+    if not keeps_moments:
+        return jnp.where(kept, input / (1 - p), 0)
     scale = 1 / math.sqrt((ALPHA**2 * p + 1) * (1 - p))
-    kept = jax.random.bernoulli(key, operand(1 - p), mask_shape)
     return jnp.where(kept, input, -ALPHA) * scale + ALPHA * p * scale
 
 
@@ -68,46 +63,25 @@ def _channels_of(input: Array, p: float) -> tuple[int, ...]:
     return input.shape[:2] + (1,) * (input.ndim - 2)
 
 
-@register_op(
-    "dropout(Tensor input, float p=0.5, bool training=True) -> Tensor", namespaces=("", "nn.functional"), **DROPOUT
-)
-def dropout(key, input, p, training):
-    _check_probability(p)
-    return dropped(key, input, p if training else 0.0, input.shape)
+def _register(name: str, trains: bool, keeps_moments: bool, of_channels: bool) -> Callable[..., Array]:
+    @register_op(
+        f"{name}(Tensor input, float p=0.5, bool training={trains}) -> Tensor",
+        namespaces=("", "nn.functional"),
+        **DROPOUT,
+    )
+    def row(key, input, p, training):
+        _check_probability(p)
+        p = p if training else 0.0
+        return dropped(key, input, p, _channels_of(input, p) if of_channels else input.shape, keeps_moments)
+
+    row.__doc__ = "One decision for each channel." if of_channels else None
+    return row
 
 
-@register_op(
-    "alpha_dropout(Tensor input, float p=0.5, bool training=False) -> Tensor",
-    namespaces=("", "nn.functional"),
-    **DROPOUT,
-)
-def alpha_dropout(key, input, p, training):
-    _check_probability(p)
-    return _alpha_dropped(key, input, p if training else 0.0, input.shape)
-
-
-@register_op(
-    "feature_alpha_dropout(Tensor input, float p=0.5, bool training=False) -> Tensor",
-    namespaces=("", "nn.functional"),
-    **DROPOUT,
-)
-def feature_alpha_dropout(key, input, p, training):
-    """One decision for each channel."""
-    _check_probability(p)
-    p = p if training else 0.0
-    return _alpha_dropped(key, input, p, _channels_of(input, p))
-
-
-@register_op(
-    "feature_dropout(Tensor input, float p=0.5, bool training=True) -> Tensor",
-    namespaces=("", "nn.functional"),
-    **DROPOUT,
-)
-def feature_dropout(key, input, p, training):
-    """One decision for each channel."""
-    _check_probability(p)
-    p = p if training else 0.0
-    return dropped(key, input, p, _channels_of(input, p))
+_register("dropout", True, False, False)
+_register("alpha_dropout", False, True, False)
+_register("feature_alpha_dropout", False, True, True)
+feature_dropout = _register("feature_dropout", True, False, True)
 
 
 @register_op(

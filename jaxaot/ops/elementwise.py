@@ -210,7 +210,7 @@ _mantissa = with_derivatives(
 )
 
 
-@register_op("frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", out=True)
+@register_op("frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)")
 def frexp(self):
     """Returns the mantissa, of a size from 1/2 to 1, and the exponent of 2 that make up each element."""
     if not is_floating(self.dtype):

@@ -66,19 +66,27 @@ def _number_dtype(value: Any) -> np.dtype:
     return np.dtype(np.complex64) if jnp.issubdtype(given, jnp.complexfloating) else default_float()
 
 
-@register_op("zeros(int[] size, *, Dtype? dtype=None) -> Tensor", **FACTORY)
-def zeros(size, dtype):
+def zeros(size: Any, dtype: DTypeLike | None) -> Array:
+    """Returns zeros of a size."""
     return jnp.zeros(static_size(size), dtype_or(dtype, default_float()))
 
 
-@register_op("ones(int[] size, *, Dtype? dtype=None) -> Tensor", **FACTORY)
-def ones(size, dtype):
-    return jnp.ones(static_size(size), dtype_or(dtype, default_float()))
+def _register_filled(name: str, number: int) -> None:
+    """Adds the rows of tensors that hold one number: of a size, like another tensor, of another's dtype."""
+    register_op(f"{name}(int[] size, *, Dtype? dtype=None) -> Tensor", **FACTORY)(
+        lambda size, dtype: jnp.full(static_size(size), number, dtype_or(dtype, default_float()))
+    )
+    register_op(f"{name}_like(Tensor self, *, Dtype? dtype=None) -> Tensor", **LIKE)(
+        lambda self, dtype: jnp.full(self.shape, number, dtype_or(dtype, self.dtype))
+    )
+    register_op(f"new_{name}(Tensor self, int[] size, *, Dtype? dtype=None) -> Tensor", **METHOD_ONLY)(
+        lambda self, size, dtype: jnp.full(static_size(size), number, dtype_or(dtype, self.dtype))
+    )
 
 
-@register_op("empty(int[] size, *, Dtype? dtype=None) -> Tensor", **FACTORY)
-def empty(size, dtype):
-    return zeros(size, dtype)
+_register_filled("zeros", 0)
+_register_filled("ones", 1)
+_register_filled("empty", 0)
 
 
 @register_op("full(int[] size, Scalar fill_value, *, Dtype? dtype=None) -> Tensor", fitting=["fill_value"], **FACTORY)
@@ -87,41 +95,11 @@ def full(size, fill_value, dtype):
     return jnp.full(static_size(size), fill_value, dtype)
 
 
-@register_op("zeros_like(Tensor self, *, Dtype? dtype=None) -> Tensor", **LIKE)
-def zeros_like(self, dtype):
-    return jnp.zeros(self.shape, dtype_or(dtype, self.dtype))
-
-
-@register_op("ones_like(Tensor self, *, Dtype? dtype=None) -> Tensor", **LIKE)
-def ones_like(self, dtype):
-    return jnp.ones(self.shape, dtype_or(dtype, self.dtype))
-
-
-@register_op("empty_like(Tensor self, *, Dtype? dtype=None) -> Tensor", **LIKE)
-def empty_like(self, dtype):
-    return zeros_like(self, dtype)
-
-
 @register_op(
     "full_like(Tensor self, Scalar fill_value, *, Dtype? dtype=None) -> Tensor", fitting=["fill_value"], **LIKE
 )
 def full_like(self, fill_value, dtype):
     return jnp.full(self.shape, fill_value, dtype_or(dtype, self.dtype))
-
-
-@register_op("new_zeros(Tensor self, int[] size, *, Dtype? dtype=None) -> Tensor", **METHOD_ONLY)
-def new_zeros(self, size, dtype):
-    return jnp.zeros(static_size(size), dtype_or(dtype, self.dtype))
-
-
-@register_op("new_ones(Tensor self, int[] size, *, Dtype? dtype=None) -> Tensor", **METHOD_ONLY)
-def new_ones(self, size, dtype):
-    return jnp.ones(static_size(size), dtype_or(dtype, self.dtype))
-
-
-@register_op("new_empty(Tensor self, int[] size, *, Dtype? dtype=None) -> Tensor", **METHOD_ONLY)
-def new_empty(self, size, dtype):
-    return new_zeros(self, size, dtype)
 
 
 @register_op(

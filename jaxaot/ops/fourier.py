@@ -7,7 +7,7 @@ spectrum exchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -18,7 +18,7 @@ from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchErro
 from jaxaot.ops.dims import normalize_dim
 from jaxaot.ops.factories import dtype_or, static_size
 from jaxaot.ops.promotion import default_float, is_complex, is_inexact
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import register_op, register_ops
 from jaxaot.views.layout import check_addressable
 
 FFT: dict[str, Any] = {"method": False, "out": True, "namespaces": ("fft",)}
@@ -63,12 +63,6 @@ def _sizes_and_axes(
     value: Array, s: int | Shape | None, dim: int | Shape | None, half: bool = False
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Returns the lengths and axes of a transform of several dims; `s` names lengths, -1 for that of the input.
-
-    Args:
-      value: What is transformed.
-      s: The lengths, or None.
-      dim: The dims, or None for the last `len(s)`, or all.
-      half: Whether the last dim of `value` holds a half spectrum.
 
     Raises:
       ArgumentError: If lengths and dims do not fit together.
@@ -163,18 +157,16 @@ _register("hfft", jnp.fft.fft, jnp.fft.hfft, last_comes_first=False)
 _register("ihfft", jnp.fft.ifft, jnp.fft.ihfft)
 
 
-@register_op("fft_fftfreq(int n, float d=1.0, *, Dtype? dtype=None) -> Tensor", differentiable=False, **FFT)
-def fftfreq(n, d, dtype):
-    (n,) = static_size(n)
-    check_addressable((n,), 8)
-    return jnp.asarray(np.fft.fftfreq(n, d) if n else np.zeros(0), dtype_or(dtype, default_float()))
+def _register_frequencies(name: str, frequencies: Callable[..., Any], of_none: Sequence[float]) -> None:
+    @register_op(f"fft_{name}(int n, float d=1.0, *, Dtype? dtype=None) -> Tensor", differentiable=False, **FFT)
+    def row(n, d, dtype):
+        (n,) = static_size(n)
+        check_addressable((n,), 8)
+        return jnp.asarray(frequencies(n, d) if n else of_none, dtype_or(dtype, default_float()))
 
 
-@register_op("fft_rfftfreq(int n, float d=1.0, *, Dtype? dtype=None) -> Tensor", differentiable=False, **FFT)
-def rfftfreq(n, d, dtype):
-    (n,) = static_size(n)
-    check_addressable((n,), 8)
-    return jnp.asarray(np.fft.rfftfreq(n, d) if n else [np.nan], dtype_or(dtype, default_float()))
+_register_frequencies("fftfreq", np.fft.fftfreq, [])
+_register_frequencies("rfftfreq", np.fft.rfftfreq, [np.nan])
 
 
 def _shift(value: Array, dim: int | Shape | None, sign: int) -> Array:
@@ -184,14 +176,13 @@ def _shift(value: Array, dim: int | Shape | None, sign: int) -> Array:
     return jnp.roll(value, halves, axes) if halves else value
 
 
-@register_op("fft_fftshift(Tensor input, int[]? dim=None) -> Tensor", **{**FFT, "out": False})
-def fftshift(input, dim):
-    return _shift(input, dim, 1)
-
-
-@register_op("fft_ifftshift(Tensor input, int[]? dim=None) -> Tensor", **{**FFT, "out": False})
-def ifftshift(input, dim):
-    return _shift(input, dim, -1)
+register_ops(
+    {
+        "fft_fftshift(Tensor input, int[]? dim=None) -> Tensor": lambda input, dim: _shift(input, dim, 1),
+        "fft_ifftshift(Tensor input, int[]? dim=None) -> Tensor": lambda input, dim: _shift(input, dim, -1),
+    },
+    **{**FFT, "out": False},
+)
 
 
 # Short-time transforms: of the overlapping frames of a signal

@@ -15,9 +15,8 @@ import jax.numpy as jnp
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
 from jaxaot.ops.promotion import is_floating
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import FUNCTIONAL, register_op
 
-FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
 MODES = ("bilinear", "nearest", "bicubic")
 PADDING_MODES = ("zeros", "border", "reflection")
 

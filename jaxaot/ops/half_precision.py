@@ -59,18 +59,10 @@ _PRODUCTS = """
 AS_THEY_ARE = frozenset(f"{_MOVING} {_FACTORIES} {_COMPARING} {_EXACT} {_PRODUCTS}".split())
 """Rows that get halves as they are."""
 
-RANDOM_AND_WIDENED = frozenset(
-    [
-        "dropout",
-        "alpha_dropout",
-        "feature_alpha_dropout",
-        "feature_dropout",
-        "dropout1d",
-        "dropout2d",
-        "dropout3d",
-        "native_dropout",
-    ]
-)
+_DROPOUTS = """
+    dropout alpha_dropout feature_alpha_dropout feature_dropout dropout1d dropout2d dropout3d native_dropout
+"""
+RANDOM_AND_WIDENED = frozenset(_DROPOUTS.split())
 """Random rows that draw the same in any dtype, and round what they compute of it."""
 
 

@@ -16,7 +16,7 @@ from jaxaot.ops.promotion import default_int
 from jaxaot.ops.table import register_op
 
 
-@register_op("histc(Tensor self, int bins=100, Any min=0, Any max=0) -> Tensor", out=True, differentiable=False)
+@register_op("histc(Tensor self, int bins=100, Any min=0, Any max=0) -> Tensor", differentiable=False)
 def histc(self, bins, min, max):
     if bins <= 0:
         raise TensorError("bins must be > 0")
@@ -88,7 +88,6 @@ def _check_weight(name: str, weight: Array | None, shape: tuple[int, ...]) -> No
 @register_op(
     "histogram(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) "
     "-> (Tensor hist, Tensor bin_edges)",
-    out=True,
     differentiable=False,
 )
 def histogram(self, bins, weight, density):
@@ -102,7 +101,6 @@ def histogram(self, bins, weight, density):
 @register_op(
     "histogram_uniform(Tensor self, int bins=100, *, Any range=None, Tensor? weight=None, bool density=False) "
     "-> (Tensor, Tensor)",
-    out=True,
     differentiable=False,
     overload_of="histogram",
 )

@@ -19,9 +19,8 @@ from jaxaot._typing import Array
 from jaxaot.errors import ShapeMismatchError
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.linalg import check_square
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import LINALG, register_op
 
-LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
 GROWTH = (1 + math.sqrt(17)) / 8
 
 
@@ -98,10 +97,7 @@ def _factor_all(name: str, A: Array, hermitian: bool) -> tuple[Array, Array, Arr
 
 
 @register_op(
-    "ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
-    out=True,
-    differentiable=False,
-    **LINALG,
+    "ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)", differentiable=False, **LINALG
 )
 def ldl_factor(self, hermitian):
     return _factor_all("linalg.ldl_factor", self, hermitian)[:2]
@@ -110,7 +106,6 @@ def ldl_factor(self, hermitian):
 @register_op(
     "ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) "
     "-> (Tensor LD, Tensor pivots, Tensor info)",
-    out=True,
     differentiable=False,
     **LINALG,
 )
@@ -156,10 +151,7 @@ def _solve(factors: Array, pivots: Array, B: Array, hermitian: bool) -> Array:
 
 
 @register_op(
-    "ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
-    out=True,
-    differentiable=False,
-    **LINALG,
+    "ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor", differentiable=False, **LINALG
 )
 def ldl_solve(LD, pivots, B, hermitian):
     check_square("linalg.ldl_solve", LD)

@@ -26,7 +26,7 @@ from jaxaot.errors import (
 )
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.promotion import default_int, is_bool, is_complex, is_inexact, is_integral, is_number, strong
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import INTERNAL, register_op
 from jaxaot.views.layout import broadcast_size
 
 
@@ -57,7 +57,7 @@ def _check_gather(name: str, self: Array, index: Array, axis: int) -> None:
         )
 
 
-@register_op("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", out=True)
+@register_op("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor")
 def gather(self, dim, index, sparse_grad):
     axis, shape = normalize_dim(dim, self.ndim), index.shape
     self, index = _shown_1d(self), _shown_1d(index)
@@ -67,7 +67,7 @@ def gather(self, dim, index, sparse_grad):
     return self[_places(index, axis)].reshape(shape)
 
 
-@register_op("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", out=True)
+@register_op("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
 def take_along_dim(self, indices, dim):
     _need_index("take_along_dim", indices)
     if dim is None:
@@ -81,13 +81,13 @@ def take_along_dim(self, indices, dim):
     return jnp.take_along_axis(self, indices % max(self.shape[axis], 1), axis)
 
 
-@register_op("take(Tensor self, Tensor index) -> Tensor", out=True)
+@register_op("take(Tensor self, Tensor index) -> Tensor")
 def take(self, index):
     _need_index("take", index)
     return self.reshape(-1)[index]
 
 
-@register_op("index_select(Tensor self, int dim, Tensor index) -> Tensor", out=True)
+@register_op("index_select(Tensor self, int dim, Tensor index) -> Tensor")
 def index_select(self, dim, index):
     _need_index("index_select", index)
     if index.ndim > 1:
@@ -98,7 +98,7 @@ def index_select(self, dim, index):
     return jnp.take(self, _shown_1d(index), axis, mode="clip")
 
 
-@register_op("nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor", out=True, differentiable=False)
+@register_op("nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor", differentiable=False)
 def nonzero_static(self, size, fill_value):
     """`nonzero` for a given number of elements: more are left out, and what is missing is `fill_value`."""
     if size < 0:
@@ -170,9 +170,7 @@ def _scatter(name: str, add: bool, self: Array, dim: int, index: Array, src: Any
     return (_added(self, places, src) if add else self.at[places].set(src)).reshape(shape)
 
 
-@register_op(
-    "scatter(Tensor self, int dim, Tensor index, Tensor src, *, str? reduce=None) -> Tensor", inplace=True, out=True
-)
+@register_op("scatter(Tensor self, int dim, Tensor index, Tensor src, *, str? reduce=None) -> Tensor", inplace=True)
 def scatter(self, dim, index, src, reduce):
     if reduce not in (None, "add", "multiply"):
         raise ArgumentError(f"reduce argument must be either add or multiply, got {reduce!r}")
@@ -191,7 +189,7 @@ def scatter_value(self, dim, index, value, reduce):
     return scatter(self, dim, index, value, reduce)
 
 
-@register_op("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", inplace=True, out=True)
+@register_op("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", inplace=True)
 def scatter_add(self, dim, index, src):
     return _scatter("scatter_add", True, self, dim, index, src)
 
@@ -308,7 +306,6 @@ def _product_in_order(start: Array, cells: Array, src: Array) -> Array:
 @register_op(
     "scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
     inplace=True,
-    out=True,
 )
 def scatter_reduce(self, dim, index, src, reduce, include_self):
     shape = self.shape
@@ -341,16 +338,14 @@ def _check_source(name: str, self: Array, index: Array, source: Array, axis: int
     return source
 
 
-@register_op(
-    "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", inplace=True, out=True
-)
+@register_op("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", inplace=True)
 def index_add(self, dim, index, source, alpha):
     value, places, axis = _along_dim("index_add", self, dim, index)
     source = _check_source("index_add", value, index, source, axis)
     return _added(value, places, source * strong(alpha, self.dtype)).reshape(self.shape)
 
 
-@register_op("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", inplace=True, out=True)
+@register_op("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", inplace=True)
 def index_copy(self, dim, index, source):
     value, places, axis = _along_dim("index_copy", self, dim, index)
     return value.at[places].set(_check_source("index_copy", value, index, source, axis)).reshape(self.shape)
@@ -369,7 +364,6 @@ def index_fill(self, dim, index, value):
 @register_op(
     "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
     inplace=True,
-    out=True,
 )
 def index_reduce(self, dim, index, source, reduce, include_self):
     value, places, axis = _along_dim("index_reduce", self, dim, index)
@@ -480,9 +474,7 @@ def fill(self, value):
     return jnp.broadcast_to(strong(value, self.dtype), self.shape)
 
 
-@register_op("zero(Tensor self) -> Tensor", inplace_only=True)
-def zero(self):
-    return jnp.zeros(self.shape, self.dtype)
+register_op("zero(Tensor self) -> Tensor", inplace_only=True)(lambda self: jnp.zeros(self.shape, self.dtype))
 
 
 @register_op("copy(Tensor self, Tensor other, bool non_blocking=False) -> Tensor", inplace_only=True)
@@ -526,15 +518,13 @@ def _window(self: Array, starts: Sequence[Any], where: Any) -> tuple[list[Any], 
     return places, sizes, [n for dim, n in enumerate(sizes) if dim not in dropped]
 
 
-@register_op("read_window(Tensor self, Tensor[] starts, Any where) -> Tensor", method=False, function=False)
+@register_op("read_window(Tensor self, Tensor[] starts, Any where) -> Tensor", **INTERNAL)
 def read_window(self, starts, where):
     places, sizes, shape = _window(self, starts, where)
     return lax.dynamic_slice(self, places, sizes, allow_negative_indices=False).reshape(shape)
 
 
-@register_op(
-    "write_window(Tensor self, Tensor[] starts, Tensor values, Any where) -> Tensor", method=False, function=False
-)
+@register_op("write_window(Tensor self, Tensor[] starts, Tensor values, Any where) -> Tensor", **INTERNAL)
 def write_window(self, starts, values, where):
     places, sizes, shape = _window(self, starts, where)
     values = jnp.broadcast_to(strong(values, self.dtype), shape).reshape(sizes)

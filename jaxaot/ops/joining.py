@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -22,7 +22,7 @@ from jaxaot.errors import (
 )
 from jaxaot.ops.dims import normalize_dim, normalize_dims
 from jaxaot.ops.promotion import default_float, is_integral, result_dtype
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import FUNCTIONAL, register_op
 from jaxaot.views.layout import Layout, channels_last, contiguous, layout_of, view_stride
 
 
@@ -56,11 +56,7 @@ def _stacked(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: t
 
 
 @register_op(
-    "cat(Tensor[] tensors, int dim=0) -> Tensor",
-    method=False,
-    out=True,
-    layout=_joined,
-    aliases=("concat", "concatenate"),
+    "cat(Tensor[] tensors, int dim=0) -> Tensor", method=False, layout=_joined, aliases=("concat", "concatenate")
 )
 def cat(tensors, dim):
     tensors = _common(tensors, "cat")
@@ -94,7 +90,7 @@ def _other_dim(tensors):
     return " Pad the shorter ones before, `ja.nn.functional.pad(x, (0, n))`."
 
 
-@register_op("stack(Tensor[] tensors, int dim=0) -> Tensor", method=False, out=True, layout=_stacked)
+@register_op("stack(Tensor[] tensors, int dim=0) -> Tensor", method=False, layout=_stacked)
 def stack(tensors, dim):
     tensors = _common(tensors, "stack")
     for i, tensor in enumerate(tensors):
@@ -106,23 +102,23 @@ def stack(tensors, dim):
     return jnp.stack(tensors, normalize_dim(dim, tensors[0].ndim + 1))
 
 
-@register_op("hstack(Tensor[] tensors) -> Tensor", method=False, out=True, layout=_joined)
+@register_op("hstack(Tensor[] tensors) -> Tensor", method=False, layout=_joined)
 def hstack(tensors):
     tensors = [jnp.atleast_1d(tensor) for tensor in _common(tensors, "hstack")]
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
-@register_op("vstack(Tensor[] tensors) -> Tensor", method=False, out=True, layout=_joined, aliases=("row_stack",))
+@register_op("vstack(Tensor[] tensors) -> Tensor", method=False, layout=_joined, aliases=("row_stack",))
 def vstack(tensors):
     return cat([jnp.atleast_2d(tensor) for tensor in _common(tensors, "vstack")], 0)
 
 
-@register_op("dstack(Tensor[] tensors) -> Tensor", method=False, out=True, layout=_joined)
+@register_op("dstack(Tensor[] tensors) -> Tensor", method=False, layout=_joined)
 def dstack(tensors):
     return cat([jnp.atleast_3d(tensor) for tensor in _common(tensors, "dstack")], 2)
 
 
-@register_op("column_stack(Tensor[] tensors) -> Tensor", method=False, out=True)
+@register_op("column_stack(Tensor[] tensors) -> Tensor", method=False)
 def column_stack(tensors):
     tensors = _common(tensors, "column_stack")
     return hstack([tensor.reshape(-1, 1) if tensor.ndim <= 1 else tensor for tensor in tensors])
@@ -253,18 +249,16 @@ def flip(self, dims):
     return jnp.flip(self, normalize_dims(dims, self.ndim)) if dims != () else self
 
 
-@register_op("fliplr(Tensor self) -> Tensor")
-def fliplr(self):
-    if self.ndim < 2:
-        raise TensorError("Input must be >= 2-d.")
-    return jnp.fliplr(self)
+def _register_flip(name: str, flip: Callable[..., Array], least: int) -> None:
+    @register_op(f"{name}(Tensor self) -> Tensor")
+    def row(self):
+        if self.ndim < least:
+            raise TensorError(f"Input must be >= {least}-d.")
+        return flip(self)
 
 
-@register_op("flipud(Tensor self) -> Tensor")
-def flipud(self):
-    if self.ndim < 1:
-        raise TensorError("Input must be >= 1-d.")
-    return jnp.flipud(self)
+_register_flip("fliplr", jnp.fliplr, 2)
+_register_flip("flipud", jnp.flipud, 1)
 
 
 @register_op("rot90(Tensor self, int k=1, int[] dims=(0, 1)) -> Tensor")
@@ -279,18 +273,16 @@ def rot90(self, k, dims):
     return jnp.rot90(self, k, (first, second))
 
 
-@register_op("tril(Tensor self, int diagonal=0) -> Tensor", inplace=True, out=True)
-def tril(self, diagonal):
-    if self.ndim < 2:
-        raise TensorError("tril: input tensor must have at least 2 dimensions")
-    return jnp.tril(self, diagonal)
+def _register_triangle(name: str, cut: Callable[..., Array]) -> None:
+    @register_op(f"{name}(Tensor self, int diagonal=0) -> Tensor", inplace=True)
+    def row(self, diagonal):
+        if self.ndim < 2:
+            raise TensorError(f"{name}: input tensor must have at least 2 dimensions")
+        return cut(self, diagonal)
 
 
-@register_op("triu(Tensor self, int diagonal=0) -> Tensor", inplace=True, out=True)
-def triu(self, diagonal):
-    if self.ndim < 2:
-        raise TensorError("triu: input tensor must have at least 2 dimensions")
-    return jnp.triu(self, diagonal)
+_register_triangle("tril", jnp.tril)
+_register_triangle("triu", jnp.triu)
 
 
 @register_op("diag(Tensor self, int diagonal=0) -> Tensor")
@@ -314,9 +306,7 @@ def diag_embed(self, offset, dim1, dim2):
     return jnp.moveaxis(result, (-2, -1), (axis1, axis2))
 
 
-@register_op("diagflat(Tensor self, int offset=0) -> Tensor")
-def diagflat(self, offset):
-    return jnp.diag(self.reshape(-1), offset)
+register_op("diagflat(Tensor self, int offset=0) -> Tensor")(lambda self, offset: jnp.diag(self.reshape(-1), offset))
 
 
 @register_op("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", method=False)
@@ -340,10 +330,9 @@ def _padded(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tu
 
 @register_op(
     "pad(Tensor input, int[] pad, str mode='constant', Scalar? value=None) -> Tensor",
-    method=False,
-    namespaces=("nn.functional",),
     layout=_padded,
     fitting=["value"],
+    **FUNCTIONAL,
 )
 def pad_(input, pad, mode, value):
     return pad_values(input, pad, mode, value)

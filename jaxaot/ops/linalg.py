@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -19,7 +19,7 @@ from jaxaot.ops.elementwise import _scaled, absolute
 from jaxaot.ops.half_precision import HALVES, product_before_rounding
 from jaxaot.ops.promotion import default_float, is_bool, is_complex, is_floating, is_inexact, promote, result_dtype
 from jaxaot.ops.reductions import vector_norm_values
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import LINALG, SHARED, register_op, register_ops
 
 
 def check_same_dtype(name: str, *tensors: Array) -> None:
@@ -74,25 +74,10 @@ def matmul_values(self: Array, other: Array, alpha: Any = None) -> Array:
     return product if self.dtype in HALVES else _scaled(product, alpha)
 
 
-@register_op("matmul(Tensor self, Tensor other) -> Tensor", out=True)
-def matmul(self, other):
-    return matmul_values(self, other)
-
-
-@register_op("mm(Tensor self, Tensor mat2) -> Tensor", out=True)
-def mm(self, mat2):
-    return _mm(self, mat2)
-
-
 def _mm(self: Array, mat2: Array, alpha: Any = None) -> Array:
     _need_ndim("mm", "self", self, 2)
     _need_ndim("mm", "mat2", mat2, 2)
     return matmul_values(self, mat2, alpha)
-
-
-@register_op("bmm(Tensor self, Tensor mat2) -> Tensor", out=True)
-def bmm(self, mat2):
-    return _bmm(self, mat2)
 
 
 def _bmm(self: Array, mat2: Array, alpha: Any = None) -> Array:
@@ -107,30 +92,27 @@ def _bmm(self: Array, mat2: Array, alpha: Any = None) -> Array:
     return matmul_values(self, mat2, alpha)
 
 
-@register_op("mv(Tensor self, Tensor vec) -> Tensor", out=True)
-def mv(self, vec):
-    return _mv(self, vec)
-
-
 def _mv(self: Array, vec: Array, alpha: Any = None) -> Array:
     _need_ndim("mv", "self", self, 2)
     _need_ndim("mv", "vec", vec, 1)
     return matmul_values(self, vec, alpha)
 
 
-@register_op("dot(Tensor self, Tensor tensor) -> Tensor", out=True)
+@register_op("dot(Tensor self, Tensor tensor) -> Tensor")
 def dot(self, tensor):
     _need_ndim("dot", "self", self, 1)
     _need_ndim("dot", "tensor", tensor, 1)
     return matmul_values(self, tensor)
 
 
-@register_op("vdot(Tensor self, Tensor other) -> Tensor", out=True)
-def vdot(self, other):
-    return matmul_values(jnp.conj(self), other)
+register_ops({
+    "matmul(Tensor self, Tensor other) -> Tensor": matmul_values, "mm(Tensor self, Tensor mat2) -> Tensor": _mm,
+    "bmm(Tensor self, Tensor mat2) -> Tensor": _bmm, "mv(Tensor self, Tensor vec) -> Tensor": _mv,
+    "vdot(Tensor self, Tensor other) -> Tensor": lambda self, other: matmul_values(jnp.conj(self), other),
+})  # fmt: skip
 
 
-@register_op("inner(Tensor self, Tensor other) -> Tensor", out=True)
+@register_op("inner(Tensor self, Tensor other) -> Tensor")
 def inner(self, other):
     check_same_dtype("inner", self, other)
     if self.ndim == 0 or other.ndim == 0:
@@ -143,7 +125,7 @@ def inner(self, other):
     return jnp.inner(self, other)
 
 
-@register_op("outer(Tensor self, Tensor vec2) -> Tensor", out=True, aliases=("ger",))
+@register_op("outer(Tensor self, Tensor vec2) -> Tensor", aliases=("ger",))
 def outer(self, vec2):
     _need_ndim("outer", "self", self, 1)
     _need_ndim("outer", "vec2", vec2, 1)
@@ -158,7 +140,7 @@ def kron(self, other):
     return jnp.kron(self, other)
 
 
-@register_op("vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", method=False, namespaces=("linalg",), out=True)
+@register_op("vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", **LINALG)
 def vecdot(x, y, dim):
     return jnp.sum(jnp.conj(x) * y, axis=dim)
 
@@ -178,49 +160,35 @@ def _combined(self: Array, product: Array, beta: Any, dtype: DTypeLike | None = 
     return jnp.where(jnp.asarray(beta) == 0, product, _scaled(self, beta) + product).astype(dtype)
 
 
-@register_op(
-    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", inplace=True, out=True
-)
-def addmm(self, mat1, mat2, beta, alpha):
-    return _combined(self, _mm(mat1, mat2, alpha), beta, mat1.dtype)
-
-
-@register_op(
-    "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", inplace=True, out=True
-)
-def addmv(self, mat, vec, beta, alpha):
-    return _combined(self, _mv(mat, vec, alpha), beta, mat.dtype)
-
-
-@register_op(
-    "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", inplace=True, out=True
-)
+@register_op("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", inplace=True)
 def addr(self, vec1, vec2, beta, alpha):
     product = outer(vec1, vec2)
     return _combined(self, _scaled(product.astype(result_dtype(self, product)), alpha), beta)
 
 
-BATCHED = "(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
+def _register_sum(name: str, operands: str, product: Callable[..., Array]) -> None:
+    """Adds the row of beta * self + alpha * product."""
+    first, second = operands.split()
+    schema = f"{name}(Tensor self, Tensor {first}, Tensor {second}, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
+
+    @register_op(schema, inplace=True)
+    def row(self, beta, alpha, **factors):
+        left, right = factors[first], factors[second]
+        return _combined(self, product(left, right, alpha), beta, left.dtype)
 
 
-@register_op("baddbmm" + BATCHED, inplace=True, out=True)
-def baddbmm(self, batch1, batch2, beta, alpha):
-    return _combined(self, _bmm(batch1, batch2, alpha), beta, batch1.dtype)
+_register_sum("addmm", "mat1 mat2", _mm)
+_register_sum("addmv", "mat vec", _mv)
+_register_sum("baddbmm", "batch1 batch2", _bmm)
+_register_sum("addbmm", "batch1 batch2", lambda *factors: jnp.sum(_bmm(*factors), axis=0))
 
 
-@register_op("addbmm" + BATCHED, inplace=True, out=True)
-def addbmm(self, batch1, batch2, beta, alpha):
-    return _combined(self, jnp.sum(_bmm(batch1, batch2, alpha), axis=0), beta, batch1.dtype)
-
-
-@register_op("chain_matmul(Tensor[] matrices) -> Tensor", method=False, out=True)
+@register_op("chain_matmul(Tensor[] matrices) -> Tensor", method=False)
 def chain_matmul(matrices):
     return jnp.linalg.multi_dot(matrices) if len(matrices) > 1 else matrices[0]
 
 
-register_op("multi_dot(Tensor[] tensors) -> Tensor", method=False, namespaces=("linalg",), out=True)(
-    lambda tensors: chain_matmul(tensors)
-)
+register_op("multi_dot(Tensor[] tensors) -> Tensor", **LINALG)(lambda tensors: chain_matmul(tensors))
 
 
 @register_op("einsum(str equation, Tensor[] operands) -> Tensor", method=False)
@@ -232,7 +200,7 @@ def einsum(equation, operands):
         raise ShapeMismatchError(f"einsum({equation!r}) does not fit operands of shapes {shapes}: {error}") from error
 
 
-@register_op("tensordot(Tensor a, Tensor b, Any dims=2) -> Tensor", method=False, out=True)
+@register_op("tensordot(Tensor a, Tensor b, Any dims=2) -> Tensor", method=False)
 def tensordot(a, b, dims):
     if isinstance(dims, int):
         if not 0 <= dims <= min(a.ndim, b.ndim):
@@ -281,11 +249,7 @@ def _cross(name: str, self: Array, other: Array, dim: int) -> Array:
 
 
 @register_op(
-    "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
-    promote="common",
-    layout="contiguous",
-    method=False,
-    namespaces=("linalg",),
+    "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", promote="common", layout="contiguous", **LINALG
 )
 def linalg_cross(self, other, dim):
     if self.ndim != other.ndim:
@@ -295,7 +259,7 @@ def linalg_cross(self, other, dim):
     return _cross("linalg.cross", self, other, dim)
 
 
-@register_op("linalg_vander(Tensor x, *, int? N=None) -> Tensor", method=False, namespaces=("linalg",))
+@register_op("linalg_vander(Tensor x, *, int? N=None) -> Tensor", **LINALG)
 def linalg_vander(x, N):
     x = jnp.atleast_1d(x)
     n = x.shape[-1] if N is None else N
@@ -340,7 +304,7 @@ def _distances(name: str, differences: Array, p: float) -> Array:
     return vector_norm_values(differences, float(p), (-1,), False)
 
 
-@register_op("pdist(Tensor self, float p=2) -> Tensor", method=False, namespaces=("", "nn.functional"))
+@register_op("pdist(Tensor self, float p=2) -> Tensor", **SHARED)
 def pdist(self, p):
     _need_ndim("pdist", "self", self, 2)
     i, j = (jnp.asarray(places) for places in np.triu_indices(self.shape[0], 1))

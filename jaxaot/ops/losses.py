@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -16,13 +17,10 @@ from jaxaot.ops.derivatives import divide
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.elementwise import absolute
 from jaxaot.ops.promotion import is_inexact, is_integral, promote
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import FUNCTIONAL, register_op
 from jaxaot.views.layout import Layout, contiguous, elementwise_layout
 
-FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
-
-
-OLD = "Any size_average=None, Any reduce=None, "
+OLD = ("Any size_average=None", "Any reduce=None")
 """The parameters that came before `reduction`, which they overrule where given."""
 
 
@@ -35,13 +33,27 @@ def per_element(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static
 PER_ELEMENT: dict[str, Any] = {"layout": per_element, **FUNCTIONAL}
 
 
-def reduction_of_flags(size_average: Any, reduce: Any, reduction: str) -> str:
-    """Returns the `reduction` that the parameters mean together: `torch.nn._reduction.legacy_get_string`."""
-    if size_average is None and reduce is None:
-        return reduction
-    if reduce is False:
-        return "none"
-    return "sum" if size_average is False else "mean"
+def loss(schema: str, **settings: Any) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
+    """Returns a decorator that adds the row of a loss, whose function takes no parameters that came before `reduction`.
+
+    It gets what they mean together: `torch.nn._reduction.legacy_get_string`.
+    """
+    if OLD[0] not in schema:
+        schema = schema.replace("str reduction=", f"{', '.join(OLD)}, str reduction=")
+
+    def add(fn: Callable[..., Array]) -> Callable[..., Array]:
+        @register_op(schema, **settings)
+        @functools.wraps(fn)
+        def row(size_average, reduce, reduction, **given):
+            if reduce is False:
+                reduction = "none"
+            elif size_average is not None or reduce is not None:
+                reduction = "sum" if size_average is False else "mean"
+            return fn(**given, reduction=reduction)
+
+        return fn
+
+    return add
 
 
 def reduced(loss: Array, reduction: str) -> Array:
@@ -71,37 +83,25 @@ def _weighted_mean(loss: Array, input: Array, weight: Array | None, reduction: s
     return jnp.sum(loss) / jnp.sum(weight) if reduction == "mean" else reduced(loss, reduction)
 
 
-@register_op(
-    "mse_loss(Tensor input, Tensor target, " + OLD + "str reduction='mean', Tensor? weight=None) -> Tensor",
-    **PER_ELEMENT,
-)
-def mse_loss(input, target, size_average, reduce, reduction, weight):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+@loss("mse_loss(Tensor input, Tensor target, str reduction='mean', Tensor? weight=None) -> Tensor", **PER_ELEMENT)
+def mse_loss(input, target, reduction, weight):
     input, target = _pair(input, target)
     return _weighted_mean(jnp.square(input - target), input, weight, reduction)
 
 
-@register_op(
-    "l1_loss(Tensor input, Tensor target, " + OLD + "str reduction='mean', Tensor? weight=None) -> Tensor",
-    **PER_ELEMENT,
-)
-def l1_loss(input, target, size_average, reduce, reduction, weight):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+@loss("l1_loss(Tensor input, Tensor target, str reduction='mean', Tensor? weight=None) -> Tensor", **PER_ELEMENT)
+def l1_loss(input, target, reduction, weight):
     given = input
     input, target = _pair(input, target)
     return _weighted_mean(absolute(input - target), given, weight, reduction)
 
 
-@register_op(
-    "smooth_l1_loss(Tensor input, Tensor target, " + OLD + "str reduction='mean', float beta=1.0) -> Tensor",
-    **PER_ELEMENT,
-)
-def smooth_l1_loss(input, target, size_average, reduce, reduction, beta):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+@loss("smooth_l1_loss(Tensor input, Tensor target, str reduction='mean', float beta=1.0) -> Tensor", **PER_ELEMENT)
+def smooth_l1_loss(input, target, reduction, beta):
     if beta < 0:
         raise ArgumentError(f"smooth_l1_loss does not support negative values for beta, and {beta} was given")
     if beta == 0:
-        return l1_loss(input, target, size_average, reduce, reduction, None)
+        return l1_loss(input, target, reduction, None)
     input, target = _pair(input, target)
     difference = input - target
     size = absolute(difference)
@@ -126,12 +126,11 @@ def huber_loss(input, target, reduction, delta, weight):
     return reduced(_weighted(loss, weight), reduction)
 
 
-@register_op(
-    "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, " + OLD + "str reduction='mean') -> Tensor",
+@loss(
+    "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, str reduction='mean') -> Tensor",
     **PER_ELEMENT,
 )
-def binary_cross_entropy(input, target, weight, size_average, reduce, reduction):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+def binary_cross_entropy(input, target, weight, reduction):
     if input.shape != target.shape:
         raise ShapeMismatchError(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated."
@@ -154,15 +153,12 @@ def _binary_cross_entropy_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -
     return (target - 1) * log_rest - target * log, slope * d_input + (jnp.log1p(-input) - jnp.log(input)) * d_target
 
 
-@register_op(
-    "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "
-    + OLD
-    + "str reduction='mean', "
+@loss(
+    "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, str reduction='mean', "
     "Tensor? pos_weight=None) -> Tensor",
     **PER_ELEMENT,
 )
-def binary_cross_entropy_with_logits(input, target, weight, size_average, reduce, reduction, pos_weight):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+def binary_cross_entropy_with_logits(input, target, weight, reduction, pos_weight):
     if input.shape != target.shape:
         raise ShapeMismatchError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     log_sigmoid = -jnp.logaddexp(-input, 0.0)
@@ -170,13 +166,8 @@ def binary_cross_entropy_with_logits(input, target, weight, size_average, reduce
     return reduced(_weighted((1 - target) * input - scale * log_sigmoid, weight), reduction)
 
 
-@register_op(
-    "kl_div(Tensor input, Tensor target, Any size_average=None, Any reduce=None, str reduction='mean', "
-    "bool log_target=False) -> Tensor",
-    **PER_ELEMENT,
-)
-def kl_div(input, target, size_average, reduce, reduction, log_target):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+@loss("kl_div(Tensor input, Tensor target, str reduction='mean', bool log_target=False) -> Tensor", **PER_ELEMENT)
+def kl_div(input, target, reduction, log_target):
     if log_target:
         loss = jnp.exp(target) * (target - input)
     else:
@@ -226,25 +217,23 @@ def _negative_log_likelihood(
     return jnp.sum(loss) / jnp.sum(weights) if reduction == "mean" else reduced(loss, reduction)
 
 
-@register_op(
+@loss(
     "nll_loss(Tensor input, Tensor target, Tensor? weight=None, Any size_average=None, int ignore_index=-100, "
     "Any reduce=None, str reduction='mean') -> Tensor",
     **FUNCTIONAL,
 )
-def nll_loss(input, target, weight, size_average, ignore_index, reduce, reduction):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+def nll_loss(input, target, weight, ignore_index, reduction):
     return _negative_log_likelihood(input, target, weight, ignore_index, reduction, 0.0)
 
 
-@register_op(
+@loss(
     "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, Any size_average=None, int ignore_index=-100, "
     "Any reduce=None, str reduction='mean', float label_smoothing=0.0) -> Tensor",
     **FUNCTIONAL,
 )
-def cross_entropy(input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing):
+def cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing):
     if not 0.0 <= label_smoothing <= 1.0:
         raise ArgumentError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    reduction = reduction_of_flags(size_average, reduce, reduction)
     axis = _class_axis(input)
     log_probabilities = jax.nn.log_softmax(input, axis=axis)
     if not is_inexact(target.dtype):
@@ -264,13 +253,12 @@ def cross_entropy(input, target, weight, size_average, ignore_index, reduce, red
     return jnp.sum(loss) / max(loss.size, 1) if reduction == "mean" else reduced(loss, reduction)
 
 
-@register_op(
+@loss(
     "poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False, Any size_average=None, "
     "float eps=1e-08, Any reduce=None, str reduction='mean') -> Tensor",
     **PER_ELEMENT,
 )
-def poisson_nll_loss(input, target, log_input, full, size_average, eps, reduce, reduction):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     loss = jnp.exp(input) - target * input if log_input else input - target * jnp.log(input + eps)
     if full:
         safe = jnp.where(target > 1, target, 2)
@@ -337,4 +325,4 @@ def linear_cross_entropy(
     if target.shape == logits.shape and ignore_index is not None:
         raise ArgumentError("ignore_index cannot be specified when target contains probabilities")
     ignore_index = -100 if ignore_index is None else ignore_index
-    return cross_entropy(logits, target, weight, None, ignore_index, None, reduction, label_smoothing)
+    return cross_entropy(logits, target, weight, ignore_index, reduction, label_smoothing)

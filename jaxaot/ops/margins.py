@@ -9,32 +9,30 @@ from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError
 from jaxaot.ops.derivatives import divide
 from jaxaot.ops.dims import broadcast_shapes
-from jaxaot.ops.losses import FUNCTIONAL, OLD, PER_ELEMENT, reduced, reduction_of_flags
+from jaxaot.ops.losses import PER_ELEMENT, loss, reduced
 from jaxaot.ops.promotion import is_integral
 from jaxaot.ops.reductions import vector_norm_values
-from jaxaot.ops.table import register_op
-
-AVERAGED = OLD + "str reduction='mean') -> Tensor"
+from jaxaot.ops.table import FUNCTIONAL
 
 
-@register_op("soft_margin_loss(Tensor input, Tensor target, " + AVERAGED, **PER_ELEMENT)
-def soft_margin_loss(input, target, size_average, reduce, reduction):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+@loss("soft_margin_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor", **PER_ELEMENT)
+def soft_margin_loss(input, target, reduction):
     return reduced(jnp.logaddexp(-target * input, 0.0), reduction)
 
 
-@register_op("hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, " + AVERAGED, **PER_ELEMENT)
-def hinge_embedding_loss(input, target, margin, size_average, reduce, reduction):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+@loss(
+    "hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, str reduction='mean') -> Tensor", **PER_ELEMENT
+)
+def hinge_embedding_loss(input, target, margin, reduction):
     apart = jnp.where(target != 1, jnp.where(margin - input >= 0, margin - input, 0), 0)
     return reduced(apart + jnp.where(target != -1, input, 0), reduction)
 
 
-@register_op(
-    "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, " + AVERAGED, **PER_ELEMENT
+@loss(
+    "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, str reduction='mean') -> Tensor",
+    **PER_ELEMENT,
 )
-def margin_ranking_loss(input1, input2, target, margin, size_average, reduce, reduction):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+def margin_ranking_loss(input1, input2, target, margin, reduction):
     if not input1.ndim == input2.ndim == target.ndim:
         raise ShapeMismatchError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
@@ -44,14 +42,12 @@ def margin_ranking_loss(input1, input2, target, margin, size_average, reduce, re
     return reduced(jnp.where(value >= 0, value, 0), reduction)
 
 
-@register_op(
+@loss(
     "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, "
-    "float eps=1e-06, bool swap=False, " + AVERAGED,
+    "float eps=1e-06, bool swap=False, str reduction='mean') -> Tensor",
     **FUNCTIONAL,
 )
-def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, size_average, reduce, reduction):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
-
+def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
     if margin <= 0:
         raise ArgumentError(f"margin must be greater than 0, got {margin}")
 
@@ -65,11 +61,12 @@ def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, size_a
     return reduced(jnp.where(value >= 0, value, 0), reduction)
 
 
-@register_op(
-    "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, " + AVERAGED, **FUNCTIONAL
+@loss(
+    "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, str reduction='mean') "
+    "-> Tensor",
+    **FUNCTIONAL,
 )
-def cosine_embedding_loss(input1, input2, target, margin, size_average, reduce, reduction):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+def cosine_embedding_loss(input1, input2, target, margin, reduction):
     if input1.ndim not in (1, 2) or target.ndim != input1.ndim - 1:
         raise ShapeMismatchError(
             "cosine_embedding_loss: expected inputs (batch, size) with a target (batch,), or (size,) with a number, "
@@ -98,12 +95,12 @@ def _rows_and_labels(name: str, input: Array, target: Array) -> tuple[Array, Arr
     return (input, target) if input.ndim == 2 else (input.reshape(1, -1), target.reshape(1, -1))
 
 
-@register_op(
-    "multi_margin_loss(Tensor input, Tensor target, int p=1, float margin=1.0, Tensor? weight=None, " + AVERAGED,
+@loss(
+    "multi_margin_loss(Tensor input, Tensor target, int p=1, float margin=1.0, Tensor? weight=None, "
+    "str reduction='mean') -> Tensor",
     **FUNCTIONAL,
 )
-def multi_margin_loss(input, target, p, margin, weight, size_average, reduce, reduction):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+def multi_margin_loss(input, target, p, margin, weight, reduction):
     if p not in (1, 2):
         raise ArgumentError(f"only p == 1 and p == 2 supported, but got p={p}")
     if weight is not None and weight.ndim != 1:
@@ -126,10 +123,9 @@ def multi_margin_loss(input, target, p, margin, weight, size_average, reduce, re
     return loss[0] if target.ndim == 0 else reduced(loss, reduction)
 
 
-@register_op("multilabel_margin_loss(Tensor input, Tensor target, " + AVERAGED, **FUNCTIONAL)
-def multilabel_margin_loss(input, target, size_average, reduce, reduction):
+@loss("multilabel_margin_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor", **FUNCTIONAL)
+def multilabel_margin_loss(input, target, reduction):
     """A row of `target` names the labels of a sample, up to the first -1."""
-    reduction = reduction_of_flags(size_average, reduce, reduction)
     if input.shape != target.shape and (input.ndim, target.size) != (0, 1):
         raise ShapeMismatchError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
@@ -145,9 +141,11 @@ def multilabel_margin_loss(input, target, size_average, reduce, reduction):
     return loss[0] if input.ndim < 2 else reduced(loss, reduction)
 
 
-@register_op("multilabel_soft_margin_loss(Tensor input, Tensor target, Tensor? weight=None, " + AVERAGED, **FUNCTIONAL)
-def multilabel_soft_margin_loss(input, target, weight, size_average, reduce, reduction):
-    reduction = reduction_of_flags(size_average, reduce, reduction)
+@loss(
+    "multilabel_soft_margin_loss(Tensor input, Tensor target, Tensor? weight=None, str reduction='mean') -> Tensor",
+    **FUNCTIONAL,
+)
+def multilabel_soft_margin_loss(input, target, weight, reduction):
     if input.ndim == 0:
         raise DimError("Dimension specified as -1 but tensor has no dimensions")
     loss = -(target * jax.nn.log_sigmoid(input) + (1 - target) * jax.nn.log_sigmoid(-input))

@@ -19,7 +19,7 @@ from jaxaot.ops.dims import normalize_dim, normalize_dims
 from jaxaot.ops.ordering import nanmedian_dim
 from jaxaot.ops.promotion import canonical_dtype, default_float, default_int, is_complex, is_floating, is_inexact
 from jaxaot.ops.reductions import vector_norm_values
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import register_op, register_ops
 
 MASKED: dict[str, Any] = {"method": False, "namespaces": ("masked",)}
 
@@ -71,36 +71,32 @@ def masked_prod(input, dim, keepdim, dtype, mask):
     return jnp.prod(reductions.cast(value, dtype), axis=normalize_dims(dim, value.ndim), keepdims=keepdim)
 
 
-@register_op("masked_cumsum" + ALONG, **MASKED)
-def masked_cumsum(input, dim, dtype, mask):
-    return _as(reductions.cumsum(_filled(input, mask, 0), dim, dtype), dtype, input.dtype)
+def _extreme(name: str, argextreme: Any, along: Any, identity_of: Any) -> None:
+    """Adds the rows of the greatest or least elements, and of their positions, in the dtype of `input`."""
+
+    @register_op(f"masked_a{name}{REDUCTION}", **MASKED)
+    def extreme(input, dim, keepdim, dtype, mask):
+        return _as(along(_filled(input, mask, identity_of(input)), dim, keepdim), dtype, input.dtype)
+
+    @register_op(f"masked_arg{name}{POSITION}", differentiable=False, **MASKED)
+    def position(input, dim, keepdim, dtype, mask):
+        """Returns the positions in the dtype of `input`, as PyTorch does."""
+        value = _filled(input, mask, identity_of(input))
+        return _as(reductions.position(f"arg{name}", argextreme, value, dim, keepdim), dtype, input.dtype)
 
 
-@register_op("masked_cumprod" + ALONG, **MASKED)
-def masked_cumprod(input, dim, dtype, mask):
-    return _as(reductions.cumprod(_filled(input, mask, 1), dim, dtype), dtype, input.dtype)
+_extreme("max", jnp.argmax, reductions.amax, _lowest)
+_extreme("min", jnp.argmin, reductions.amin, _highest)
 
 
-@register_op("masked_amax" + REDUCTION, **MASKED)
-def masked_amax(input, dim, keepdim, dtype, mask):
-    return _as(reductions.amax(_filled(input, mask, _lowest(input)), dim, keepdim), dtype, input.dtype)
+def _running(name: str, along: Any, identity: int) -> None:
+    @register_op(f"masked_{name}{ALONG}", **MASKED)
+    def row(input, dim, dtype, mask):
+        return _as(along(_filled(input, mask, identity), dim, dtype), dtype, input.dtype)
 
 
-@register_op("masked_amin" + REDUCTION, **MASKED)
-def masked_amin(input, dim, keepdim, dtype, mask):
-    return _as(reductions.amin(_filled(input, mask, _highest(input)), dim, keepdim), dtype, input.dtype)
-
-
-@register_op("masked_argmax" + POSITION, differentiable=False, **MASKED)
-def masked_argmax(input, dim, keepdim, dtype, mask):
-    """Returns the positions in the dtype of `input`, as PyTorch does."""
-    return _as(reductions.argmax(_filled(input, mask, _lowest(input)), dim, keepdim), dtype, input.dtype)
-
-
-@register_op("masked_argmin" + POSITION, differentiable=False, **MASKED)
-def masked_argmin(input, dim, keepdim, dtype, mask):
-    """Returns the positions in the dtype of `input`, as PyTorch does."""
-    return _as(reductions.argmin(_filled(input, mask, _highest(input)), dim, keepdim), dtype, input.dtype)
+_running("cumsum", reductions.cumsum, 0)
+_running("cumprod", reductions.cumprod, 1)
 
 
 def _count(value: Array, dim: Sizes | None, keepdim: bool, mask: Array | None) -> Array:
@@ -181,32 +177,27 @@ def _variance(
     return _as(squares / free, dtype, computed)
 
 
-@register_op("masked_var" + SPREAD, **MASKED)
-def masked_var(input, dim, unbiased, correction, keepdim, dtype, mask):
-    return _variance(input, dim, unbiased, correction, keepdim, dtype, mask)
+register_ops(
+    {
+        f"masked_var{SPREAD}": lambda **given: _variance(**given),
+        f"masked_std{SPREAD}": lambda **given: jnp.sqrt(_variance(**given)),
+    },
+    **MASKED,
+)
 
 
-@register_op("masked_std" + SPREAD, **MASKED)
-def masked_std(input, dim, unbiased, correction, keepdim, dtype, mask):
-    return jnp.sqrt(_variance(input, dim, unbiased, correction, keepdim, dtype, mask))
+def _normalized(name: str, fn: Any, identity_of: Any, of_number: Any, sign: int = 1) -> None:
+    """Adds the row of a function of jax.nn along a dim, which gives a 0-d tensor one value, whatever it holds."""
+
+    @register_op(f"masked_{name}{ALONG}", **MASKED)
+    def row(input, dim, dtype, mask):
+        value = reductions.cast(_filled(input, mask, identity_of(input)), dtype)
+        return fn(sign * value, axis=normalize_dim(dim, value.ndim)) if value.ndim else of_number(value)
 
 
-@register_op("masked_softmax" + ALONG, **MASKED)
-def masked_softmax(input, dim, dtype, mask):
-    value = reductions.cast(_filled(input, mask, _lowest(input)), dtype)
-    return jax.nn.softmax(value, axis=normalize_dim(dim, value.ndim)) if value.ndim else jnp.ones_like(value)
-
-
-@register_op("masked_log_softmax" + ALONG, **MASKED)
-def masked_log_softmax(input, dim, dtype, mask):
-    value = reductions.cast(_filled(input, mask, _lowest(input)), dtype)
-    return jax.nn.log_softmax(value, axis=normalize_dim(dim, value.ndim)) if value.ndim else jnp.zeros_like(value)
-
-
-@register_op("masked_softmin" + ALONG, **MASKED)
-def masked_softmin(input, dim, dtype, mask):
-    value = reductions.cast(_filled(input, mask, _highest(input)), dtype)
-    return jax.nn.softmax(-value, axis=normalize_dim(dim, value.ndim)) if value.ndim else jnp.ones_like(value)
+_normalized("softmax", jax.nn.softmax, _lowest, jnp.ones_like)
+_normalized("log_softmax", jax.nn.log_softmax, _lowest, jnp.zeros_like)
+_normalized("softmin", jax.nn.softmax, _highest, jnp.ones_like, -1)
 
 
 @register_op(

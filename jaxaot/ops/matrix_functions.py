@@ -17,12 +17,10 @@ from jaxaot.ops.half_precision import widened
 from jaxaot.ops.linalg import check_matrices, check_square
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.ops.reductions import cast, vector_norm_values
-from jaxaot.ops.table import register_op
-
-LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
+from jaxaot.ops.table import LINALG, register_op
 
 
-@register_op("det(Tensor self) -> Tensor", namespaces=("", "linalg"), out=True)
+@register_op("det(Tensor self) -> Tensor", namespaces=("", "linalg"))
 def det(self):
     check_square("linalg.det", self)
     return jnp.linalg.det(self) if self.size else jnp.ones(self.shape[:-2], self.dtype)
@@ -35,7 +33,7 @@ def _slogdet(name: str, value: Array) -> tuple[Array, Array]:
     return tuple(jnp.linalg.slogdet(value))
 
 
-@register_op("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", namespaces=("", "linalg"), out=True)
+@register_op("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", namespaces=("", "linalg"))
 def slogdet(self):
     return _slogdet("linalg.slogdet", self)
 
@@ -58,7 +56,7 @@ def matrix_exp(self):
     return value.astype(self.dtype)
 
 
-@register_op("matrix_power(Tensor self, int n) -> Tensor", namespaces=("", "linalg"), out=True)
+@register_op("matrix_power(Tensor self, int n) -> Tensor", namespaces=("", "linalg"))
 def matrix_power(self, n):
     check_square("linalg.matrix_power", self)
     return jnp.linalg.matrix_power(self, n) if self.size else self
@@ -84,9 +82,7 @@ def _order(name: str, ord: Any) -> float:
 
 
 @register_op(
-    "vector_norm(Tensor x, Any ord=2, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor",
-    out=True,
-    **LINALG,
+    "vector_norm(Tensor x, Any ord=2, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", **LINALG
 )
 def vector_norm(x, ord, dim, keepdim, dtype):
     x = _need_inexact("linalg.vector_norm", x, dtype)
@@ -127,7 +123,6 @@ def matrix_norm_values(name: str, A: Array, ord: Any, dim: Sizes, keepdim: bool,
 
 @register_op(
     "matrix_norm(Tensor A, Any ord='fro', Any dim=(-2, -1), bool keepdim=False, *, Dtype? dtype=None) -> Tensor",
-    out=True,
     **LINALG,
 )
 def matrix_norm(A, ord, dim, keepdim, dtype):
@@ -135,9 +130,7 @@ def matrix_norm(A, ord, dim, keepdim, dtype):
 
 
 @register_op(
-    "linalg_norm(Tensor A, Any ord=None, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor",
-    out=True,
-    **LINALG,
+    "linalg_norm(Tensor A, Any ord=None, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", **LINALG
 )
 def linalg_norm(A, ord, dim, keepdim, dtype):
     if ord is None:
@@ -152,7 +145,7 @@ def linalg_norm(A, ord, dim, keepdim, dtype):
     return vector_norm_values(A, _order("linalg.norm", ord), normalize_dims(dim, A.ndim), keepdim)
 
 
-@register_op("cond(Tensor self, Any p=None) -> Tensor", out=True, **LINALG)
+@register_op("cond(Tensor self, Any p=None) -> Tensor", **LINALG)
 def cond(self, p):
     check_matrices("linalg.cond", self)
     if p in (None, 2, -2):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -16,9 +14,7 @@ from jaxaot.ops.linalg import check_same_dtype
 from jaxaot.ops.promotion import default_int, is_integral
 from jaxaot.ops.reductions import vector_norm_values
 from jaxaot.ops.slopes import with_slope
-from jaxaot.ops.table import register_op
-
-FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
+from jaxaot.ops.table import FUNCTIONAL, SHARED, register_op
 
 
 def _features(input, wanted):
@@ -46,8 +42,7 @@ def linear(input, weight, bias):
     return (value + bias).astype(jnp.promote_types(input.dtype, bias.dtype))
 
 
-@register_op("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
-    method=False, namespaces=("", "nn.functional"))  # fmt: skip
+@register_op("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", **SHARED)
 def bilinear(input1, input2, weight, bias):
     if input1.shape[:-1] != input2.shape[:-1] or weight.ndim != 3:
         raise ShapeMismatchError(

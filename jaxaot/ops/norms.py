@@ -16,9 +16,7 @@ from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.pooling import channels_kept
 from jaxaot.ops.promotion import operand
 from jaxaot.ops.reductions import vector_norm_values
-from jaxaot.ops.table import register_op
-
-FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
+from jaxaot.ops.table import FUNCTIONAL, SHARED, register_op
 
 
 def computed(input: Array) -> Array:
@@ -67,8 +65,7 @@ def trailing_axes(
 @register_op(
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> "
     "Tensor",
-    method=False,
-    namespaces=("", "nn.functional"),
+    **SHARED,
 )
 def layer_norm(input, normalized_shape, weight, bias, eps):
     axes = trailing_axes("layer_norm", input, normalized_shape, weight, bias)
@@ -78,9 +75,8 @@ def layer_norm(input, normalized_shape, weight, bias, eps):
 
 @register_op(
     "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
-    method=False,
     layout="same",
-    namespaces=("", "nn.functional"),
+    **SHARED,
 )
 def rms_norm(input, normalized_shape, weight, eps):
     axes = trailing_axes("rms_norm", input, normalized_shape, weight, None)
@@ -92,9 +88,8 @@ def rms_norm(input, normalized_shape, weight, eps):
 
 @register_op(
     "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor",
-    method=False,
     layout=channels_kept,
-    namespaces=("", "nn.functional"),
+    **SHARED,
 )
 def group_norm(input, num_groups, weight, bias, eps):
     if input.ndim < 2:
@@ -221,8 +216,12 @@ def normalize(input, p, dim, eps):
     return divide(input, jnp.where(size < eps, eps, size).astype(input.dtype))
 
 
-@register_op("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
-    method=False, promote="float", layout="contiguous", namespaces=("", "nn.functional"))  # fmt: skip
+@register_op(
+    "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+    promote="float",
+    layout="contiguous",
+    **SHARED,
+)
 def cosine_similarity(x1, x2, dim, eps):
     broadcast_shapes(x1.shape, x2.shape)
     x1, x2 = jnp.broadcast_arrays(x1, x2)
@@ -236,8 +235,12 @@ def cosine_similarity(x1, x2, dim, eps):
     return jnp.sum(first * second, axis=axes)
 
 
-@register_op("pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor",
-    method=False, promote="float", layout="contiguous", namespaces=("", "nn.functional"))  # fmt: skip
+@register_op(
+    "pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor",
+    promote="float",
+    layout="contiguous",
+    **SHARED,
+)
 def pairwise_distance(x1, x2, p, eps, keepdim):
     broadcast_shapes(x1.shape, x2.shape)
     return vector_norm_values(x1 - x2 + eps, float(p), (-1,), keepdim)

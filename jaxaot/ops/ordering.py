@@ -51,7 +51,6 @@ _NAN = np.float32(np.nan)
 
 @register_op(
     "sort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> (Tensor values, Tensor indices)",
-    out=True,
     layout="same",
 )
 def sort(self, dim, descending, stable):
@@ -67,14 +66,11 @@ def argsort(self, dim, descending, stable):
     return _sorted(self, dim, descending)[1]
 
 
-@register_op("msort(Tensor self) -> Tensor", out=True, layout="same")
-def msort(self):
-    return _sorted(self, 0, False)[0]
+register_op("msort(Tensor self) -> Tensor", layout="same")(lambda self: _sorted(self, 0, False)[0])
 
 
 @register_op(
-    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
-    out=True,
+    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"
 )
 def topk(self, k, dim, largest, sorted):
     size = self.shape[normalize_dim(dim, self.ndim)] if self.ndim else 1
@@ -89,9 +85,7 @@ def topk(self, k, dim, largest, sorted):
     return jnp.take_along_axis(self, order, axis), order.astype(default_int())
 
 
-@register_op(
-    "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", out=True
-)
+@register_op("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)")
 def kthvalue(self, k, dim, keepdim):
     need_real("kthvalue", self, allow_bool=False)
 
@@ -134,35 +128,29 @@ def _median_of_all(value: Array, skip_nan: bool) -> Array:
     return spread_evenly(value, found) if is_inexact(value.dtype) else found
 
 
-@register_op("median(Tensor self) -> Tensor")
-def median(self):
-    return _median_of_all(self, False)
+def nanmedian_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    """Returns the medians along a dim of what is not NaN, and their places."""
+    return _median_of_dim(self, dim, keepdim, True)
 
 
-@register_op("nanmedian(Tensor self) -> Tensor")
-def nanmedian(self):
-    return _median_of_all(self, True)
+def _median_of_dim(value: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
+    return along(lambda value, axis: _median(value, axis, keepdim, skip_nan), value, dim)
 
 
-@register_op(
-    "median_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    overload_of="median",
-    out=True,
-)
-def median_dim(self, dim, keepdim):
-    return along(lambda value, axis: _median(value, axis, keepdim, False), self, dim)
+def _register_ranked(prefix: str, skip_nan: bool) -> None:
+    """Adds the rows of medians and quantiles, or of those that leave NaN out."""
+    register_op(f"{prefix}median(Tensor self) -> Tensor")(lambda self: _median_of_all(self, skip_nan))
+    register_op(
+        f"{prefix}median_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+        overload_of=f"{prefix}median",
+    )(lambda self, dim, keepdim: _median_of_dim(self, dim, keepdim, skip_nan))
+    register_op(
+        f"{prefix}quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, "
+        "str interpolation='linear') -> Tensor"
+    )(lambda self, **how: _quantile(f"{prefix}quantile", self, skip_nan=skip_nan, **how))
 
 
-@register_op(
-    "nanmedian_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    overload_of="nanmedian",
-    out=True,
-)
-def nanmedian_dim(self, dim, keepdim):
-    return along(lambda value, axis: _median(value, axis, keepdim, True), self, dim)
-
-
-@register_op("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", out=True)
+@register_op("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)")
 def mode(self, dim, keepdim):
     need_real("mode", self)
 
@@ -221,20 +209,8 @@ def _quantile(
     return jnp.moveaxis(result, -1, 0).reshape(q.shape + shape)
 
 
-@register_op(
-    "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
-    out=True,
-)
-def quantile(self, q, dim, keepdim, interpolation):
-    return _quantile("quantile", self, q, dim, keepdim, interpolation, False)
-
-
-@register_op(
-    "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
-    out=True,
-)
-def nanquantile(self, q, dim, keepdim, interpolation):
-    return _quantile("nanquantile", self, q, dim, keepdim, interpolation, True)
+_register_ranked("", False)
+_register_ranked("nan", True)
 
 
 @register_op(
@@ -242,7 +218,6 @@ def nanquantile(self, q, dim, keepdim, interpolation):
     "Tensor? sorter=None) -> Tensor",
     method=False,
     differentiable=False,
-    out=True,
 )
 def searchsorted(sorted_sequence, values, out_int32, right, side, sorter):
     if sorter is not None:
@@ -263,7 +238,6 @@ def searchsorted(sorted_sequence, values, out_int32, right, side, sorter):
 @register_op(
     "bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
     differentiable=False,
-    out=True,
 )
 def bucketize(self, boundaries, out_int32, right):
     return searchsorted(boundaries, self, out_int32, right, None, None)

@@ -16,10 +16,8 @@ from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.dims import sizes
 from jaxaot.ops.promotion import default_int, is_inexact
 from jaxaot.ops.slopes import with_slope
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import FUNCTIONAL, SHARED, register_op
 from jaxaot.views.layout import Layout, channels_last, contiguous
-
-FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
 
 
 def channels_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
@@ -365,12 +363,7 @@ def _max_unpool(
 def _register(n: int) -> None:
     window = "(Tensor input, Any kernel_size, Any stride=None, Any padding=0, "
 
-    @register_op(
-        f"max_pool{n}d{window}Any dilation=1, bool ceil_mode=False) -> Tensor",
-        method=False,
-        namespaces=("", "nn.functional"),
-        layout=channels_kept,
-    )
+    @register_op(f"max_pool{n}d{window}Any dilation=1, bool ceil_mode=False) -> Tensor", layout=channels_kept, **SHARED)
     def max_pool(input, kernel_size, stride, padding, dilation, ceil_mode):
         if any(step != 1 for step in sizes(dilation, n)):  # XLA has no derivative of dilated windows
             return _max_pool(n, input, kernel_size, stride, padding, dilation, ceil_mode)[0]

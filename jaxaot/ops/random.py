@@ -6,6 +6,7 @@ The distributions are PyTorch's, the streams of numbers are JAX's.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -14,6 +15,7 @@ from jax import lax
 
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import DtypeError, ShapeMismatchError, TensorError
+from jaxaot.ops import factories
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.factories import dtype_or, static_size
 from jaxaot.ops.promotion import (
@@ -29,8 +31,8 @@ from jaxaot.ops.promotion import (
 )
 from jaxaot.ops.table import register_op
 
-FACTORY: dict[str, Any] = {"random": True, "method": False, "differentiable": False, "factory": True}
-LIKE: dict[str, Any] = {**FACTORY, "layout": "same", "overwrites": True}
+FACTORY: dict[str, Any] = {"random": True, **factories.FACTORY}
+LIKE: dict[str, Any] = {"random": True, **factories.LIKE}
 SAMPLED: dict[str, Any] = {"random": True, "out": True}
 FILL: dict[str, Any] = {"random": True, "inplace_only": True}
 
@@ -86,14 +88,21 @@ def _uniform(key: Array, size: tuple[int, ...], dtype: DTypeLike) -> Array:
     return lax.complex(parts[0], parts[1])
 
 
-@register_op("rand(int[] size, *, Generator? generator=None, Dtype? dtype=None) -> Tensor", **FACTORY)
-def rand(key, size, generator, dtype):
-    return _uniform(key, static_size(size), _need_inexact("rand", dtype_or(dtype, default_float())))
+def _register_drawn(name: str, draw: Callable[..., Array]) -> None:
+    """Adds the rows of random numbers: of a size, and like another tensor."""
+    options = "*, Generator? generator=None, Dtype? dtype=None) -> Tensor"
+
+    @register_op(f"{name}(int[] size, {options}", **FACTORY)
+    def of_size(key, size, generator, dtype):
+        return draw(key, static_size(size), _need_inexact(name, dtype_or(dtype, default_float())))
+
+    @register_op(f"{name}_like(Tensor self, {options}", **LIKE)
+    def like(key, self, generator, dtype):
+        return draw(key, self.shape, _need_inexact(f"{name}_like", dtype_or(dtype, self.dtype)))
 
 
-@register_op("randn(int[] size, *, Generator? generator=None, Dtype? dtype=None) -> Tensor", **FACTORY)
-def randn(key, size, generator, dtype):
-    return _noise(key, static_size(size), _need_inexact("randn", dtype_or(dtype, default_float())))
+_register_drawn("rand", _uniform)
+_register_drawn("randn", _noise)
 
 
 @register_op(
@@ -118,16 +127,6 @@ def randperm(key, n, generator, dtype):
     if n - 1 > _range_of(dtype)[1]:
         raise TensorError(f"value cannot be converted to type {dtype} without overflow")
     return jax.random.permutation(key, n).astype(dtype)
-
-
-@register_op("rand_like(Tensor self, *, Generator? generator=None, Dtype? dtype=None) -> Tensor", **LIKE)
-def rand_like(key, self, generator, dtype):
-    return _uniform(key, self.shape, _need_inexact("rand_like", dtype_or(dtype, self.dtype)))
-
-
-@register_op("randn_like(Tensor self, *, Generator? generator=None, Dtype? dtype=None) -> Tensor", **LIKE)
-def randn_like(key, self, generator, dtype):
-    return _noise(key, self.shape, _need_inexact("randn_like", dtype_or(dtype, self.dtype)))
 
 
 @register_op(

@@ -70,12 +70,12 @@ def need_real(name: str, value: Array, *, allow_bool: bool = True) -> None:
 # Sums and products
 
 
-@register_op("sum(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
+@register_op("sum(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor")
 def sum_(self, dim, keepdim, dtype):
     return cast(jnp.sum(_widened(self, dtype), axis=normalize_dims(dim, self.ndim), keepdims=keepdim), dtype)
 
 
-@register_op("nansum(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
+@register_op("nansum(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor")
 def nansum(self, dim, keepdim, dtype):
     need_real("nansum", self)
     self = _widened(self, dtype)
@@ -84,7 +84,7 @@ def nansum(self, dim, keepdim, dtype):
     return jnp.sum(self, axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
 
 
-@register_op("prod(Tensor self, int? dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
+@register_op("prod(Tensor self, int? dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor")
 def prod(self, dim, keepdim, dtype):
     axes = normalize_dims(dim, self.ndim)
     return cast(product(_widened(self, dtype), axes, dim is None, keepdim), dtype)
@@ -121,13 +121,13 @@ def _either(condition: Array, one: Callable[[Array], Array], other: Callable[[Ar
     return jnp.where(condition, one(jnp.where(condition, moved, 0)), other(jnp.where(condition, 0, moved)))
 
 
-@register_op("mean(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
+@register_op("mean(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor")
 def mean(self, dim, keepdim, dtype):
     self = _need_inexact("mean", self, dtype)
     return jnp.mean(self, axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
 
 
-@register_op("nanmean(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
+@register_op("nanmean(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor")
 def nanmean(self, dim, keepdim, dtype):
     need_real("nanmean", self)
     self = _need_inexact("nanmean", self, dtype)
@@ -136,7 +136,7 @@ def nanmean(self, dim, keepdim, dtype):
     return total / jnp.sum(valid, axis=axes, keepdims=keepdim).astype(total.dtype)
 
 
-@register_op("logsumexp(Tensor self, Any dim, bool keepdim=False) -> Tensor", out=True, namespaces=("", "special"))
+@register_op("logsumexp(Tensor self, Any dim, bool keepdim=False) -> Tensor", namespaces=("", "special"))
 def logsumexp(self, dim, keepdim):
     return jsp.logsumexp(_floating(self), axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
 
@@ -209,38 +209,30 @@ def _deviation(name: str, value: Array, *how: Any) -> tuple[Array, Array]:
 MOMENTS = "(Tensor self, int[]? dim=None, bool? unbiased=None, bool keepdim=False, *, Any correction=None) -> "
 
 
-@register_op("var" + MOMENTS + "Tensor", out=True)
-def var(self, dim, unbiased, keepdim, correction):
-    return _spread("var", self, dim, unbiased, keepdim, correction)[0]
+MOMENTS_OF: dict[str, Callable[..., Any]] = {
+    "var": lambda *how: _spread("var", *how)[0],
+    "std": lambda *how: _deviation("std", *how)[0],
+    "var_mean": lambda *how: _spread("var_mean", *how),
+    "std_mean": lambda *how: _deviation("std_mean", *how),
+}
 
 
-@register_op("std" + MOMENTS + "Tensor", out=True)
-def std(self, dim, unbiased, keepdim, correction):
-    return _deviation("std", self, dim, unbiased, keepdim, correction)[0]
+def _register_moments(name: str, fn: Callable[..., Any]) -> None:
+    """Adds the row, and its signature `var(x, False)`, where the flag stands in the place of dims."""
+    has_mean = name.endswith("_mean")
+    result = "(Tensor, Tensor)" if has_mean else "Tensor"
+
+    @register_op(f"{name}{MOMENTS}{result}", method=not has_mean)
+    def row(self, dim, unbiased, keepdim, correction):
+        return fn(self, dim, unbiased, keepdim, correction)
+
+    @register_op(f"{name}_unbiased(Tensor self, bool unbiased) -> {result}", out=not has_mean, overload_of=name)
+    def unbiased_row(self, unbiased):
+        return fn(self, None, unbiased, False, None)
 
 
-@register_op("var_mean" + MOMENTS + "(Tensor, Tensor)", method=False)
-def var_mean(self, dim, unbiased, keepdim, correction):
-    return _spread("var_mean", self, dim, unbiased, keepdim, correction)
-
-
-@register_op("std_mean" + MOMENTS + "(Tensor, Tensor)", method=False)
-def std_mean(self, dim, unbiased, keepdim, correction):
-    return _deviation("std_mean", self, dim, unbiased, keepdim, correction)
-
-
-def _register_unbiased(name: str, fn: Callable[..., Any], result: str) -> None:
-    """Adds the signature `var(x, False)`, where the flag stands in the place of dims."""
-    row = register_op(
-        f"{name}_unbiased(Tensor self, bool unbiased) -> {result}", out=name in ("var", "std"), overload_of=name
-    )
-    row(lambda self, unbiased: fn(self, None, unbiased, False, None))
-
-
-_register_unbiased("var", var, "Tensor")
-_register_unbiased("std", std, "Tensor")
-_register_unbiased("var_mean", var_mean, "(Tensor, Tensor)")
-_register_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
+for _name, _fn in MOMENTS_OF.items():
+    _register_moments(_name, _fn)
 
 
 # Extremes. Of several equal ones, each gets an equal share of the gradient; `max(dim)` gives all to the
@@ -268,23 +260,24 @@ def _shared_jvp(axes: tuple[int, ...], primals: Sequence[Any], tangents: Sequenc
     return _shared(value, chosen, axes), jnp.sum(tangents[0] * shares, axes, keepdims=True)
 
 
-@register_op("amax(Tensor self, Any dim=(), bool keepdim=False) -> Tensor", out=True)
-def amax(self, dim, keepdim):
-    axes = normalize_dims(dim, self.ndim)
-    need_real("amax", self)
-    _need_elements("amax", self, axes)
-    return _greatest(jnp.max, self, axes, keepdim)
+def amax(self: Array, dim: Any, keepdim: bool) -> Array:
+    """Returns the greatest elements along dims."""
+    return _extreme("amax", jnp.max, self, dim, keepdim)
 
 
-@register_op("amin(Tensor self, Any dim=(), bool keepdim=False) -> Tensor", out=True)
-def amin(self, dim, keepdim):
-    axes = normalize_dims(dim, self.ndim)
-    need_real("amin", self)
-    _need_elements("amin", self, axes)
-    return _greatest(jnp.min, self, axes, keepdim)
+def amin(self: Array, dim: Any, keepdim: bool) -> Array:
+    """Returns the least elements along dims."""
+    return _extreme("amin", jnp.min, self, dim, keepdim)
 
 
-@register_op("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", out=True)
+def _extreme(name: str, extreme: Callable[..., Any], value: Array, dim: Any, keepdim: bool) -> Array:
+    axes = normalize_dims(dim, value.ndim)
+    need_real(name, value)
+    _need_elements(name, value, axes)
+    return _greatest(extreme, value, axes, keepdim)
+
+
+@register_op("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)")
 def aminmax(self, dim, keepdim):
     return amin(self, dim, keepdim), amax(self, dim, keepdim)
 
@@ -314,16 +307,6 @@ def _extreme_of_all(name: str, extreme: Callable[..., Any], value: Array) -> Arr
     return spread_evenly(value, found) if is_inexact(value.dtype) else found
 
 
-@register_op("max(Tensor self) -> Tensor", out=True)
-def max_(self):
-    return _extreme_of_all("max", jnp.max, self)
-
-
-@register_op("min(Tensor self) -> Tensor", out=True)
-def min_(self):
-    return _extreme_of_all("min", jnp.min, self)
-
-
 def pick(value: Array, positions: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
     """Returns the elements at `positions` (size 1 along `axis`), and the positions."""
     picked = jnp.take_along_axis(value, positions, axis)
@@ -343,31 +326,8 @@ def _first_extreme(
     return along(choose, value, dim)
 
 
-@register_op(
-    "max_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", overload_of="max", out=True
-)
-def max_dim(self, dim, keepdim):
-    return _first_extreme("max", jnp.argmax, self, dim, keepdim)
-
-
-@register_op(
-    "min_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", overload_of="min", out=True
-)
-def min_dim(self, dim, keepdim):
-    return _first_extreme("min", jnp.argmin, self, dim, keepdim)
-
-
-@register_op("max_other(Tensor self, Tensor other) -> Tensor", promote="common", overload_of="max")
-def max_other(self, other):
-    return maximum(self, other)
-
-
-@register_op("min_other(Tensor self, Tensor other) -> Tensor", promote="common", overload_of="min")
-def min_other(self, other):
-    return minimum(self, other)
-
-
-def _position(name: str, argextreme: Callable[..., Any], value: Array, dim: int | None, keepdim: bool) -> Array:
+def position(name: str, argextreme: Callable[..., Any], value: Array, dim: int | None, keepdim: bool) -> Array:
+    """Returns where an extreme is first found along a dim, or among all elements."""
     need_real(name, value, allow_bool=False)
     if dim is None:
         if value.size == 0:
@@ -379,16 +339,6 @@ def _position(name: str, argextreme: Callable[..., Any], value: Array, dim: int 
     return found.astype(default_int())
 
 
-@register_op("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", differentiable=False, out=True)
-def argmax(self, dim, keepdim):
-    return _position("argmax", jnp.argmax, self, dim, keepdim)
-
-
-@register_op("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", differentiable=False, out=True)
-def argmin(self, dim, keepdim):
-    return _position("argmin", jnp.argmin, self, dim, keepdim)
-
-
 def _truth(reduce: Any, value: Array, dim: Sizes | None, keepdim: bool) -> Array:
     # here alone `dim=()` means no dims, and bytes stay bytes
     axes = () if dim == () else normalize_dims(dim, value.ndim)
@@ -396,14 +346,10 @@ def _truth(reduce: Any, value: Array, dim: Sizes | None, keepdim: bool) -> Array
     return found.astype(jnp.uint8) if value.dtype == jnp.uint8 else found
 
 
-@register_op("all(Tensor self, Any dim=None, bool keepdim=False) -> Tensor", out=True, differentiable=False)
-def all_(self, dim, keepdim):
-    return _truth(jnp.all, self, dim, keepdim)
-
-
-@register_op("any(Tensor self, Any dim=None, bool keepdim=False) -> Tensor", out=True, differentiable=False)
-def any_(self, dim, keepdim):
-    return _truth(jnp.any, self, dim, keepdim)
+for _name, _reduce in (("all", jnp.all), ("any", jnp.any)):
+    register_op(f"{_name}(Tensor self, Any dim=None, bool keepdim=False) -> Tensor", differentiable=False)(
+        lambda self, dim, keepdim, reduce=_reduce: _truth(reduce, self, dim, keepdim)
+    )
 
 
 # Norms: gradient 0 at 0
@@ -436,9 +382,7 @@ def vector_norm_values(value: Array, ord: float, axes: tuple[int, ...], keepdim:
     return jnp.where(none, total ** (1 / ord), jnp.where(none, 1, total) ** (1 / ord))
 
 
-@register_op(
-    "norm(Tensor self, Any p='fro', Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True
-)
+@register_op("norm(Tensor self, Any p='fro', Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor")
 def norm(self, p, dim, keepdim, dtype):
     self = _need_inexact("norm", self, dtype)
     if p == "nuc":
@@ -455,7 +399,7 @@ def dist(self, other, p):
     return vector_norm_values(difference, float(p), tuple(range(difference.ndim)), False)
 
 
-@register_op("renorm(Tensor self, float p, int dim, float maxnorm) -> Tensor", inplace=True, out=True)
+@register_op("renorm(Tensor self, float p, int dim, float maxnorm) -> Tensor", inplace=True)
 def renorm(self, p, dim, maxnorm):
     axis = normalize_dim(dim, self.ndim)
     if p <= 0:
@@ -473,12 +417,12 @@ def renorm(self, p, dim, maxnorm):
 # Running reductions
 
 
-@register_op("cumsum(Tensor self, int dim, *, Dtype? dtype=None) -> Tensor", inplace=True, out=True)
+@register_op("cumsum(Tensor self, int dim, *, Dtype? dtype=None) -> Tensor", inplace=True)
 def cumsum(self, dim, dtype):
     return along(lambda value, axis: jnp.cumsum(value, axis=axis), _widened(self, dtype), dim)
 
 
-@register_op("cumprod(Tensor self, int dim, *, Dtype? dtype=None) -> Tensor", inplace=True, out=True)
+@register_op("cumprod(Tensor self, int dim, *, Dtype? dtype=None) -> Tensor", inplace=True)
 def cumprod(self, dim, dtype):
     return along(_running_product, _widened(self, dtype), dim)
 
@@ -501,7 +445,7 @@ def _running_product_jvp(axis: int, primals: Sequence[Any], tangents: Sequence[A
     return result, _either(jnp.any(~jnp.isfinite(value)) & ~jnp.any(is_zero), by_division, exactly, moved)
 
 
-@register_op("logcumsumexp(Tensor self, int dim) -> Tensor", out=True)
+@register_op("logcumsumexp(Tensor self, int dim) -> Tensor")
 def logcumsumexp(self, dim):
     if not is_inexact(self.dtype):
         raise DtypeError(f"logcumsumexp(): does not support {self.dtype} input. Convert it with `.float()` first.")
@@ -535,17 +479,28 @@ def _running_extreme(value: Array, axis: int, better: Callable[..., Any]) -> tup
     return jnp.take_along_axis(value, found, axis), found
 
 
-@register_op("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", out=True)
-def cummax(self, dim):
-    return along(lambda value, axis: _running_extreme(value, axis, jnp.greater_equal), self, dim)
+def _register_extremes(name: str, along_dims: Any, extreme: Any, argextreme: Any, of_two: Any, better: Any) -> None:
+    """Adds the rows of `max` or of `min`."""
+    both = "(Tensor values, Tensor indices)"
+    of_all = lambda self: _extreme_of_all(name, extreme, self)
+    of_dim = lambda self, dim, keepdim: _first_extreme(name, argextreme, self, dim, keepdim)
+    place = lambda self, dim, keepdim: position(f"arg{name}", argextreme, self, dim, keepdim)
+    running = lambda self, dim: along(lambda value, axis: _running_extreme(value, axis, better), self, dim)
+    register_op(f"a{name}(Tensor self, Any dim=(), bool keepdim=False) -> Tensor")(along_dims)
+    register_op(f"{name}(Tensor self) -> Tensor")(of_all)
+    register_op(f"{name}_dim(Tensor self, int dim, bool keepdim=False) -> {both}", overload_of=name)(of_dim)
+    register_op(f"{name}_other(Tensor self, Tensor other) -> Tensor", promote="common", overload_of=name)(
+        lambda self, other: of_two(self, other)
+    )
+    register_op(f"arg{name}(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", differentiable=False)(place)
+    register_op(f"cum{name}(Tensor self, int dim) -> {both}")(running)
 
 
-@register_op("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", out=True)
-def cummin(self, dim):
-    return along(lambda value, axis: _running_extreme(value, axis, jnp.less_equal), self, dim)
+_register_extremes("max", amax, jnp.max, jnp.argmax, maximum, jnp.greater_equal)
+_register_extremes("min", amin, jnp.min, jnp.argmin, minimum, jnp.less_equal)
 
 
-@register_op("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", out=True)
+@register_op("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor")
 def diff(self, n, dim, prepend, append):
     axis = normalize_dim(dim, self.ndim)
     if self.ndim == 0:

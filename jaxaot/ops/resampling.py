@@ -14,11 +14,8 @@ from jaxaot._typing import Array, Shape, Sizes
 from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.pooling import adaptive_avg_pool_values, by_matrix, channels_kept, image_channels_kept
 from jaxaot.ops.promotion import is_inexact
-from jaxaot.ops.table import register_op
+from jaxaot.ops.table import FUNCTIONAL, SHARED, register_op, register_ops
 from jaxaot.views.layout import Layout, check_addressable
-
-FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
-SHARED: dict[str, Any] = {"method": False, "namespaces": ("", "nn.functional")}
 
 MODES = {
     "nearest": None, "nearest-exact": None, "linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3, "area": None,
@@ -146,7 +143,13 @@ def _resized_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, stat
 
 
 def _interpolate(
-    input: Array, size: Sizes, scale_factor: Any, mode: str, align_corners: Any, recompute: Any, antialias: bool
+    input: Array,
+    size: Sizes,
+    scale_factor: Any,
+    mode: str,
+    align_corners: Any = None,
+    recompute_scale_factor: Any = None,
+    antialias: bool = False,
 ) -> Array:
     if mode not in MODES or MODES[mode] not in (None, input.ndim - 2) or input.ndim not in (3, 4, 5):
         raise ArgumentError(
@@ -164,7 +167,9 @@ def _interpolate(
     if mode == "lanczos" and (align_corners or not antialias):
         raise ArgumentError("Lanczos mode takes antialias=True, and no align_corners=True")
     spatial = input.shape[2:]
-    outs, scales = _out_sizes(spatial, size, scale_factor, bool(recompute) or (mode == "area" and size is None))
+    outs, scales = _out_sizes(
+        spatial, size, scale_factor, bool(recompute_scale_factor) or (mode == "area" and size is None)
+    )
     check_addressable((*input.shape[:2], *outs), 8)  # weights are made by NumPy, before there is a graph
     if min((*spatial, *outs)) <= 0 or input.shape[1] == 0:
         raise ShapeMismatchError(
@@ -182,40 +187,21 @@ def _interpolate(
     return value.astype(input.dtype)
 
 
-@register_op(
+register_op(
     "interpolate(Tensor input, Any size=None, Any scale_factor=None, str mode='nearest', bool? align_corners=None, "
     "bool? recompute_scale_factor=None, bool antialias=False) -> Tensor",
     layout=_resized_kept,
     **FUNCTIONAL,
-)
-def interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias):
-    return _interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
-
-
-@register_op(
-    "upsample(Tensor input, Any size=None, Any scale_factor=None, str mode='nearest', bool? align_corners=None) -> "
-    "Tensor",
-    layout=channels_kept,
-    **FUNCTIONAL,
-)
-def upsample(input, size, scale_factor, mode, align_corners):
-    return _interpolate(input, size, scale_factor, mode, align_corners, None, False)
-
-
-@register_op(
-    "upsample_nearest(Tensor input, Any size=None, Any scale_factor=None) -> Tensor", layout=channels_kept, **FUNCTIONAL
-)
-def upsample_nearest(input, size, scale_factor):
-    return _interpolate(input, size, scale_factor, "nearest", None, None, False)
-
-
-@register_op(
-    "upsample_bilinear(Tensor input, Any size=None, Any scale_factor=None) -> Tensor",
-    layout=channels_kept,
-    **FUNCTIONAL,
-)
-def upsample_bilinear(input, size, scale_factor):
-    return _interpolate(input, size, scale_factor, "bilinear", True, None, False)
+)(lambda input, **how: _interpolate(input, **how))
+register_ops({
+    "upsample(Tensor input, Any size=None, Any scale_factor=None, str mode='nearest', bool? align_corners=None) "
+    "-> Tensor":
+        lambda input, **how: _interpolate(input, **how),
+    "upsample_nearest(Tensor input, Any size=None, Any scale_factor=None) -> Tensor":
+        lambda input, **how: _interpolate(input, **how, mode="nearest"),
+    "upsample_bilinear(Tensor input, Any size=None, Any scale_factor=None) -> Tensor":
+        lambda input, **how: _interpolate(input, **how, mode="bilinear", align_corners=True),
+}, layout=channels_kept, **FUNCTIONAL)  # fmt: skip
 
 
 # Shuffles

@@ -17,9 +17,7 @@ from jaxaot.ops.decompositions import lower_part, lu_values, permutation_of, sin
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.linalg import check_matrices, check_square, symmetric
 from jaxaot.ops.promotion import default_int
-from jaxaot.ops.table import register_op
-
-LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
+from jaxaot.ops.table import LINALG, register_op
 
 
 def is_vector(A: Array, B: Array) -> bool:
@@ -67,15 +65,13 @@ def _solve(name: str, A: Array, B: Array, left: bool) -> Array:
     return jnp.zeros(B.shape, B.dtype) if B.size == 0 else jnp.linalg.solve(A, B)
 
 
-@register_op("solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", out=True, **LINALG)
+@register_op("solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", **LINALG)
 def solve(A, B, left):
     return _solve("linalg.solve", A, B, left)
 
 
 @register_op(
-    "solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)",
-    out=True,
-    **LINALG,
+    "solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)", **LINALG
 )
 def solve_ex(A, B, left, check_errors):
     """Returns the solution and info; `check_errors` raises where values are at hand: see `value_checks.py`."""
@@ -83,24 +79,22 @@ def solve_ex(A, B, left, check_errors):
     return result, zero_pivot(lu_values("linalg.solve_ex", lax.stop_gradient(A), True)[0])
 
 
-@register_op("inverse(Tensor self) -> Tensor", out=True)
+@register_op("inverse(Tensor self) -> Tensor")
 def inverse(self):
     check_square("linalg.inv", self)
     return jnp.linalg.inv(self) if self.size else self
 
 
-@register_op("inv(Tensor A) -> Tensor", out=True, **LINALG)
-def inv(A):
-    return inverse(A)
+register_op("inv(Tensor A) -> Tensor", **LINALG)(lambda A: inverse(A))
 
 
-@register_op("inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", out=True, **LINALG)
+@register_op("inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", **LINALG)
 def inv_ex(A, check_errors):
     """Returns the inverse and info; `check_errors` raises where values are at hand: see `value_checks.py`."""
     return inverse(A), zero_pivot(lu_values("linalg.inv_ex", lax.stop_gradient(A), True)[0])
 
 
-@register_op("tensorinv(Tensor self, int ind=2) -> Tensor", out=True, **LINALG)
+@register_op("tensorinv(Tensor self, int ind=2) -> Tensor", **LINALG)
 def tensorinv(self, ind):
     if ind <= 0:
         raise TensorError("Expected a strictly positive integer for 'ind'")
@@ -113,7 +107,7 @@ def tensorinv(self, ind):
     return inverse(self.reshape(math.prod(rows), -1) if self.size else self.reshape(0, 0)).reshape(columns + rows)
 
 
-@register_op("tensorsolve(Tensor self, Tensor other, Any dims=None) -> Tensor", out=True, **LINALG)
+@register_op("tensorsolve(Tensor self, Tensor other, Any dims=None) -> Tensor", **LINALG)
 def tensorsolve(self, other, dims):
     if dims is not None:
         axes = [normalize_dim(dim, self.ndim) for dim in ((dims,) if isinstance(dims, int) else dims)]
@@ -133,7 +127,6 @@ def tensorsolve(self, other, dims):
 
 @register_op(
     "solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor",
-    out=True,
     **LINALG,
 )
 def solve_triangular(self, B, upper, left, unitriangular):
@@ -144,8 +137,7 @@ def solve_triangular(self, B, upper, left, unitriangular):
 
 @register_op(
     "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) "
-    "-> (Tensor solution, Tensor cloned_coefficient)",
-    out=True,
+    "-> (Tensor solution, Tensor cloned_coefficient)"
 )
 def triangular_solve(self, A, upper, transpose, unitriangular):
     check_square("triangular_solve", A)
@@ -170,7 +162,7 @@ def _cholesky_solve(B: Array, factor: Array) -> Array:
     )
 
 
-@register_op("cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", out=True)
+@register_op("cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor")
 def cholesky_solve(self, input2, upper):
     check_square("cholesky_solve", input2)
     _check_rows("cholesky_solve", input2, self, True)
@@ -178,7 +170,7 @@ def cholesky_solve(self, input2, upper):
     return jnp.zeros(B.shape, B.dtype) if B.size == 0 else _cholesky_solve(B, factor)
 
 
-@register_op("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", out=True)
+@register_op("cholesky_inverse(Tensor self, bool upper=False) -> Tensor")
 def cholesky_inverse(self, upper):
     check_square("cholesky_inverse", self)
     return cholesky_solve(jnp.eye(self.shape[-1], dtype=self.dtype), self, upper)
@@ -200,15 +192,13 @@ def _lu_solve(name: str, LU: Array, pivots: Array, B: Array, left: bool, adjoint
 
 
 @register_op(
-    "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
-    out=True,
-    **LINALG,
+    "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor", **LINALG
 )
 def linalg_lu_solve(LU, pivots, B, left, adjoint):
     return _lu_solve("linalg.lu_solve", LU, pivots, B, left, adjoint)
 
 
-@register_op("lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", out=True)
+@register_op("lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor")
 def lu_solve(self, LU_data, LU_pivots):
     return _lu_solve("lu_solve", LU_data, LU_pivots, self, True, False)
 
@@ -268,7 +258,6 @@ def pinverse(self, rcond):
 
 @register_op(
     "pinv(Tensor self, Tensor? rcond=None, bool hermitian=False, *, Tensor? atol=None, Tensor? rtol=None) -> Tensor",
-    out=True,
     **LINALG,
 )
 def pinv(self, rcond, hermitian, atol, rtol):
@@ -281,7 +270,6 @@ def pinv(self, rcond, hermitian, atol, rtol):
 @register_op(
     "matrix_rank(Tensor self, Tensor? tol=None, bool hermitian=False, *, Tensor? atol=None, Tensor? rtol=None) "
     "-> Tensor",
-    out=True,
     differentiable=False,
     **LINALG,
 )

@@ -24,7 +24,7 @@ import collections
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -267,13 +267,7 @@ def _strengthen(value: Array) -> Any:
 
 
 def op_of(fn: Callable[..., Any], schema: str, is_backward: bool = False) -> OpSpec:
-    """Returns an op that is in no table: a function of jax values, to be called on tensors.
-
-    Args:
-      fn: Takes the parameters of the schema by name.
-      schema: Its signature.
-      is_backward: See `OpSpec`.
-    """
+    """Returns an op that is in no table: a function of jax values, to be called on tensors."""
     made = OpSpec(name=name_of(schema), text=schema, fn=fn, is_backward=is_backward)
     vars(made)["check"] = None
     vars(made)["is_widened"] = False
@@ -281,6 +275,12 @@ def op_of(fn: Callable[..., Any], schema: str, is_backward: bool = False) -> OpS
 
 
 WITHOUT_OUT = ("nn.functional", "masked", "signal.windows")
+
+LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
+FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
+SHARED: dict[str, Any] = {"method": False, "namespaces": ("", "nn.functional")}
+INTERNAL: dict[str, Any] = {"method": False, "function": False}
+"""What is no method: where its functions live, if it has any."""
 
 _rows: dict[str, OpSpec] = {}
 _names: dict[str, OpSpec] = {}
@@ -308,27 +308,18 @@ def register_op(
     overload_of: str | None = None,
     fitting: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Returns a decorator that adds a row to the table.
+    """Returns a decorator that adds a row to the table; `OpSpec` says what the settings mean.
 
     Args:
       schema: See `ops/schema.py`.
-      promote: `"common"`, `"float"` or None.
-      promoted: Which dynamic parameters it concerns; by default all of them.
+      promoted: Which dynamic parameters `promote` concerns; by default all of them.
       inplace: Whether `name_` is derived, or the name of the in-place form.
       out: Whether `out=` is derived; by default for ops that promote or live outside of `nn.functional` and `masked`.
-      method: Whether it is a method of Tensor.
-      function: Whether it has a function form.
       random: Whether the function takes a PRNG key first. Or a function of the static values, by name, that says
         whether one is drawn; where it is not, the function of the row is given None.
-      inplace_only: Whether users only see `name_`.
       overwrites: Whether the result does not depend on the values of `self`; by default so for in-place-only rows.
-      differentiable: Whether gradients flow through it.
-      factory: Whether it makes tensors, and so takes `device=`, `requires_grad=` and the like.
-      namespaces: Where the function form lives.
-      aliases: Other names.
-      layout: How the result is laid out, see `OpSpec`; by default `"operands"` for ops that promote.
+      layout: How the result is laid out; by default `"operands"` for ops that promote.
       overload_of: Name of the row that this one is another signature of; that row is registered first.
-      fitting: Names of the parameters whose numbers have to fit the dtype of the result.
 
     Raises:
       DuplicateOpError: If a name is taken.
@@ -372,6 +363,12 @@ def register_op(
         return fn
 
     return add
+
+
+def register_ops(functions: Mapping[str, Callable[..., Any]], **settings: Any) -> None:
+    """Adds a row for each schema and its function: ops that differ in these alone."""
+    for schema, fn in functions.items():
+        register_op(schema, **settings)(fn)
 
 
 def register_check(name: str, check: ValueCheck) -> None:

@@ -211,18 +211,6 @@ def _weights(self: ArrayLike, **_: object) -> None:
         raise TensorError("invalid multinomial distribution (sum of probabilities <= 0)")
 
 
-@checks("normal", reads="std")
-def _deviations(std: ArrayLike, **_: object) -> None:
-    if np.any(np.asarray(std) < 0):
-        raise TensorError("normal expects all elements of std >= 0.0")
-
-
-@checks("quantile", "nanquantile", reads="q")
-def _ranks(q: ArrayLike, **_: object) -> None:
-    if not np.all((np.asarray(q) >= 0) & (np.asarray(q) <= 1)):
-        raise TensorError("quantile() q values must be in the range [0, 1]")
-
-
 @checks("masked_scatter", reads="mask")
 def _as_many_as_places(self: ArrayLike, mask: ArrayLike, source: ArrayLike, **_: object) -> None:
     shape = np.broadcast_shapes(np.shape(self), np.shape(mask))
@@ -232,28 +220,26 @@ def _as_many_as_places(self: ArrayLike, mask: ArrayLike, source: ArrayLike, **_:
         raise TensorError(f"masked_scatter: Number of elements of source < number of ones in mask: {given} < {places}")
 
 
-@checks("poisson", reads="self")
-def _rates(self: ArrayLike, **_: object) -> None:
-    if np.any(np.asarray(self) < 0):
-        raise TensorError("invalid Poisson rate, expected rate to be non-negative")
+def _check_range(row: str, operand: str, high: float | None, message: str) -> None:
+    """Has an operand of a row be at least 0, and at most a number; NaN is refused where there is one."""
+
+    @checks(row, reads=operand)
+    def check(**operands: ArrayLike) -> None:
+        values = np.asarray(operands[operand])
+        if not np.all(~(values < 0) if high is None else (values >= 0) & (values <= high)):
+            raise TensorError(message)
 
 
-@checks("binomial", reads="prob")
-def _success(prob: ArrayLike, **_: object) -> None:
-    if not np.all((np.asarray(prob) >= 0) & (np.asarray(prob) <= 1)):
-        raise TensorError("binomial expects probabilities from 0 to 1")
-
-
-@checks("binary_cross_entropy", reads="input")
-def _likelihoods(input: ArrayLike, **_: object) -> None:
-    if not np.all((np.asarray(input) >= 0) & (np.asarray(input) <= 1)):
-        raise TensorError("all elements of input should be between 0 and 1")
-
-
-@checks("gaussian_nll_loss", reads="var")
-def _variances(var: ArrayLike, **_: object) -> None:
-    if np.any(np.asarray(var) < 0):
-        raise TensorError("var has negative entry/entries")
+for _row, _operand, _high, _message in (
+    ("normal", "std", None, "normal expects all elements of std >= 0.0"),
+    ("quantile", "q", 1, "quantile() q values must be in the range [0, 1]"),
+    ("nanquantile", "q", 1, "quantile() q values must be in the range [0, 1]"),
+    ("poisson", "self", None, "invalid Poisson rate, expected rate to be non-negative"),
+    ("binomial", "prob", 1, "binomial expects probabilities from 0 to 1"),
+    ("binary_cross_entropy", "input", 1, "all elements of input should be between 0 and 1"),
+    ("gaussian_nll_loss", "var", None, "var has negative entry/entries"),
+):
+    _check_range(_row, _operand, _high, _message)
 
 
 @checks("histc", reads="self")

@@ -34,10 +34,6 @@ def require_function(fn: object, name: str) -> None:
 def check_shapes(args: Sequence[Any], name: str) -> None:
     """Raises unless the sizes of all types among arguments are whole numbers of at least zero.
 
-    Args:
-      args: The arguments.
-      name: What was called with them, such as `"ja.estimate.profile"`.
-
     Raises:
       ArgumentError: If one is not; all are named.
     """

@@ -9,7 +9,7 @@ around it are looked at one by one.
 from __future__ import annotations
 
 import dataclasses
-import itertools
+import functools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -31,6 +31,9 @@ from jaxaot.profiling.profile import Asked, Estimate, estimate, name_of, traced_
 
 _PRIME = 100_003
 _MOST_TRIES = 24
+_MOST_TURNS = 400
+_ANY = 2**80
+"""A batch beyond which the memory does not depend on it."""
 
 
 def largest_batch(
@@ -200,23 +203,19 @@ class _Search:
           BudgetError: If none does.
           ArgumentError: If all do.
         """
-        self._known: dict[int, int | None] = {}
         unit, expected = 1, None
         if not self.adapts:
             unit, expected = self._expectation()
-        low, high, step = 0, None, 1  # in units: what fits, what does not
-        guess = self._solve(expected) if expected is not None else max(1, self.given // unit)
-        for _ in range(_MOST_TRIES):
-            peak = self._peak(guess * unit)
-            if peak is not None and peak <= self.limit:
-                low, step = max(low, guess), 2 * step
-                if expected is not None and self._is_last(expected, low, peak):
-                    return low * unit
-            else:
-                high = guess if high is None else min(high, guess)
-            if high is not None and high - low <= 1:
-                break
-            guess = low + step if high is None else self._next(low, high, unit)
+        first, is_last = max(1, self.given // unit), lambda low, peak: False
+        if expected is not None:
+            first = max(1, _largest(expected, self.limit, 1, _MOST_TURNS))
+            if first > _ANY:
+                raise ArgumentError(
+                    f"The memory of `{self.name}` does not depend on its batch, so that any fits. Say which dims are "
+                    "the batch: `ja.estimate.largest_batch(fn, *args, memory=…, batch={1: 0})`."
+                )
+            is_last = functools.partial(self._is_last, expected)
+        low = _largest(lambda n: self._peak(n * unit), self.limit, first, _MOST_TRIES, is_last)
         if not low:
             least = self._peak(unit)
             needs = "" if least is None else f": a batch of {unit} needs about {format_bytes(least)}"
@@ -236,56 +235,14 @@ class _Search:
         except Exception:  # whatever a function raises that takes only some batches
             unit = self.given
             found = self.sized(_PRIME * unit)
-        kept: dict[int, int] = {}
-
-        def expected(n: int) -> int:
-            if n not in kept:
-                kept[n] = found.peak_bytes(lambda aval: _size_at(aval, n))
-            return kept[n]
-
-        return unit, expected
-
-    def _solve(self, expected: Callable[[int], int]) -> int:
-        """Returns the largest batch, in units, of which it is expected that it fits; at least 1."""
-        low, high = 0, 1
-        while expected(high) <= self.limit:
-            low, high = high, 2 * high if low == 0 else self._line(expected, low, high)
-            if high > 2**80:
-                raise ArgumentError(
-                    f"The memory of `{self.name}` does not depend on its batch, so that any fits. Say which dims are "
-                    "the batch: `ja.estimate.largest_batch(fn, *args, memory=…, batch={1: 0})`."
-                )
-        for turn in itertools.count():
-            if high - low <= 1:
-                break
-            guess = (low + high) // 2 if turn % 3 == 2 else self._between(expected, low, high)
-            guess = min(max(guess, low + 1), high - 1)
-            if expected(guess) <= self.limit:
-                low = guess
-            else:
-                high = guess
-        return max(1, low)
-
-    def _line(self, expected: Callable[[int], int], low: int, high: int) -> int:
-        """Returns where the memory would reach the limit if it went on growing as between two batches."""
-        growth = expected(high) - expected(low)
-        if growth <= 0:
-            return high * 1024
-        return max(high + 1, high + -(-(self.limit - expected(high) + 1) * (high - low) // growth))
-
-    def _between(self, expected: Callable[[int], int], low: int, high: int) -> int:
-        base = expected(low) if low else 0
-        growth = expected(high) - base
-        return (low + high) // 2 if growth <= 0 else low + (self.limit - base) * (high - low) // growth
+        return unit, functools.cache(lambda n: found.peak_bytes(lambda aval: _size_at(aval, n)))
 
     def _peak(self, batch: int) -> int | None:
         """Returns the memory for a batch, looked at as it is; None if it cannot be made to fit."""
-        if batch not in self._known:
-            try:
-                self._known[batch] = self.sized(batch).peak_bytes()
-            except BudgetError:
-                self._known[batch] = None
-        return self._known[batch]
+        try:
+            return self.sized(batch).peak_bytes()
+        except BudgetError:
+            return None
 
     def _is_last(self, expected: Callable[[int], int], low: int, peak: int) -> bool:
         """Returns whether one more does not fit, as the memory of a batch is about the one that was expected.
@@ -295,12 +252,38 @@ class _Search:
         grows, differs = expected(low + 1) - expected(low), peak - expected(low)
         return 100 * abs(differs) < grows and expected(low + 1) - abs(differs) > self.limit
 
-    def _next(self, low: int, high: int, unit: int) -> int:
-        below, above = self._known.get(low * unit), self._known.get(high * unit)
-        if below is None or above is None or above <= below:
-            return (low + high) // 2
-        guess = low + (self.limit - below) * (high - low) // (above - below)
-        return min(max(guess, low + 1), high - 1)
+
+def _largest(
+    memory: Callable[[int], int | None], limit: int, guess: int, tries: int,
+    is_last: Callable[[int, int], bool] = lambda low, peak: False,
+) -> int:  # fmt: skip
+    """Returns the largest number of which the memory is within a limit, 0 if there is none; about that after `tries`.
+
+    Between two numbers the memory is taken to grow in a straight line, and every third turn halves what is left, as
+    bends of it would have the line come no nearer.
+    """
+    known: dict[int, int | None] = {}
+    low, step = 0, 1
+    high: int | None = None
+    for turn in range(tries):
+        peak = known[guess] = memory(guess)
+        if peak is not None and peak <= limit:
+            low, step = max(low, guess), 2 * step
+            if is_last(low, peak) or low > _ANY:
+                return low
+        else:
+            high = guess if high is None else min(high, guess)
+        if high is None:
+            guess = low + step
+        elif high - low <= 1:
+            break
+        else:
+            below, above = known.get(low, 0), known[high]
+            guess = (low + high) // 2
+            if turn % 3 != 2 and below is not None and above is not None and above > below:
+                guess = low + (limit - below) * (high - low) // (above - below)
+            guess = min(max(guess, low + 1), high - 1)
+    return low
 
 
 def _size_at(aval: Any, n: int) -> int:

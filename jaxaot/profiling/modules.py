@@ -24,12 +24,7 @@ _lock = threading.RLock()
 
 
 def as_function(fn: Callable[..., Any], args: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """Returns a function and its arguments, of which the parameters of a module come first.
-
-    Args:
-      fn: A function, a module, or a method of a module.
-      args: The arguments to call it with.
-    """
+    """Returns a function and its arguments, of which the parameters of a module come first."""
     cell_kinds()
     linen = sys.modules.get("flax.linen")
     if linen is not None and isinstance(fn, linen.Module):

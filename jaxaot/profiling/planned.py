@@ -221,13 +221,7 @@ def placed_on(device: Any, tree: Any) -> Any:
 
 
 def compiled_for(device: Any, fn: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """Returns a function compiled for a device that need not be there.
-
-    Args:
-      device: The device.
-      fn: A function of arrays.
-      args: The types of its arguments.
-    """
+    """Returns a function compiled for a device that need not be there."""
     return jax.jit(fn).lower(*placed_on(device, tuple(args))).compile()
 
 

@@ -37,8 +37,9 @@ from jaxaot.plan.sharding import spread_of
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.plan.timeline import Moment, Timeline
 from jaxaot.profiling.arguments import call_key, check_shapes, require_function
+from jaxaot.profiling.measures import Living
 from jaxaot.profiling.modules import as_function, naming
-from jaxaot.profiling.record import Living, Profile
+from jaxaot.profiling.record import Profile
 from jaxaot.profiling.rows import Row, Weights, first_reads, graph_rows, is_of_library, line_of, partition_weights
 
 MAX_PROFILES = 32
@@ -325,14 +326,7 @@ def _bytes_of(graph: ClosedJaxpr, inputs: Sequence[int]) -> int:
 
 
 def _living(parts: Partition, place: int | None, parameters: Sequence[int], peak: Moment | None) -> tuple[Living, ...]:
-    """Returns what takes memory at a moment.
-
-    Args:
-      parts: The partition.
-      place: Which moment of its timeline.
-      parameters: Which inputs of the forward are parameters.
-      peak: That moment.
-    """
+    """Returns what takes memory at a moment of the timeline of a partition."""
     forward, backward = parts.forward.jaxpr, parts.backward.jaxpr
     held = _held(forward, parameters, parts.joint.n_outputs)
     gradients = dict.fromkeys(variables(backward.outvars))
@@ -374,12 +368,7 @@ def _held(forward: Jaxpr, parameters: Sequence[int], n_outputs: int) -> list[tup
 
 
 def together(found: Sequence[tuple[str, Any, Any, int]], taking: Footprint) -> tuple[Living, ...]:
-    """Returns values that take memory, those of one kind together, the largest first.
-
-    Args:
-      found: For each its role, the equation that makes it or None, its variable, and how many there are of it.
-      taking: What values take.
-    """
+    """Returns values that take memory, those of one kind together, the largest first."""
     sums: dict[Any, list[int]] = {}
     for role, eqn, var, n in found:
         if role in ("saved", "temporary"):

@@ -80,14 +80,7 @@ class Weights(NamedTuple):
 
 
 def graph_rows(jaxpr: Jaxpr, side: str, target: Target, weights: Weights) -> list[list[Row]]:
-    """Returns the rows of each equation of a graph.
-
-    Args:
-      jaxpr: The graph.
-      side: What it is.
-      target: The device whose roofline gives the times.
-      weights: What else is known of its equations.
-    """
+    """Returns the rows of each equation of a graph."""
     priced = Prices(target)
     return [_rows_of(eqn, side, priced, weights) for eqn in jaxpr.eqns]
 
@@ -178,12 +171,7 @@ def _leaves(body: Jaxpr, n_times: int, module: str) -> Iterator[tuple[Eqn, int, 
 
 
 def partition_weights(partition: Partition, parameters: Sequence[int]) -> Weights:
-    """Returns what is known of the equations of a partition.
-
-    Args:
-      partition: The partition.
-      parameters: Which inputs of the forward are parameters.
-    """
+    """Returns what is known of the equations of a partition."""
     forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
     saved: dict[int, int] = {}
     makers = {var: eqn for eqn in forward.eqns for var in eqn.outvars}

@@ -5,15 +5,13 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from jaxaot._util import format_bytes, format_seconds
 from jaxaot.plan.sharding import ON_ONE_DEVICE
-
-if TYPE_CHECKING:
-    from jaxaot.profiling.record import ModuleRow, Profile
-    from jaxaot.profiling.rows import Row
+from jaxaot.profiling.measures import Measures, ModuleRow
+from jaxaot.profiling.rows import Row
 
 WIDTH = 100
 _MODULE, _OPERATION, _LINE, _TYPE = 32, 16, 16, 28
@@ -21,7 +19,7 @@ _MOST_MODULES, _MOST_OPERATIONS, _MOST_LIVING = 16, 16, 8
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])\d+|(?<=_)\d+")
 
 
-def profile_text(profile: Profile, width: int = WIDTH) -> str:
+def profile_text(profile: Measures, width: int = WIDTH) -> str:
     """Returns a profile as text of some columns: sums, modules, operations, and what lives at the peak."""
     from rich.console import Console  # takes long to import
 
@@ -49,7 +47,7 @@ def format_count(count: float) -> str:
     raise AssertionError("unreachable")
 
 
-def _head(profile: Profile) -> list[str]:
+def _head(profile: Measures) -> list[str]:
     has_backward = profile.has_backward
     flops = f"{format_count(profile.flops)}FLOP"
     if has_backward:
@@ -74,13 +72,7 @@ def _head(profile: Profile) -> list[str]:
 
 
 def _table(title: str, names: Sequence[str], widths: Sequence[int]) -> Any:
-    """Returns an empty table.
-
-    Args:
-      title: What it is about.
-      names: Its columns.
-      widths: Those of the first ones, which are texts and are cut to them.
-    """
+    """Returns an empty table; its first columns are texts, which are cut to widths."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 1))
@@ -102,7 +94,7 @@ def collapsed(module: str) -> str:
     return _NUMBER.sub("*", module)
 
 
-def _module_table(profile: Profile) -> Any:
+def _module_table(profile: Measures) -> Any:
     """Returns the outer modules, those that differ by a number together, those that take longest first."""
     together: dict[str, list[ModuleRow]] = {}
     for row in profile.modules:
@@ -124,7 +116,7 @@ def _module_table(profile: Profile) -> Any:
     return table
 
 
-def _operation_table(profile: Profile) -> Any:
+def _operation_table(profile: Measures) -> Any:
     """Returns the operations by primitive and line, those that take longest first."""
     together: dict[tuple[str, str], list[Row]] = {}
     for row in profile.rows:
@@ -132,22 +124,22 @@ def _operation_table(profile: Profile) -> Any:
     names = ("operation", "line", "n", "forward", "backward", "moved", "kept", "time", "share")
     table = _table("operations", names, (_OPERATION, _LINE))
     total = max(1e-12, profile.seconds) * 1e12
-    found = sorted(together.items(), key=lambda item: (-_sum(r.picoseconds for r in item[1]), item[0]))
+    found = sorted(together.items(), key=lambda item: (-sum(r.picoseconds for r in item[1]), item[0]))
     shown = [item for item in found if any(row.flops or row.picoseconds or row.saved_bytes for row in item[1])]
     for (op, line), rows in shown[:_MOST_OPERATIONS]:
-        taken = _sum(row.picoseconds for row in rows)
+        taken = sum(row.picoseconds for row in rows)
         table.add_row(
-            _cut(op, _OPERATION), _cut(line, _LINE), str(_sum(row.n_times for row in rows)),
-            format_count(_sum(row.flops for row in rows if row.side == "forward")),
-            format_count(_sum(row.flops for row in rows if row.side == "backward")),
-            format_bytes(_sum(row.bytes for row in rows)), format_bytes(_sum(row.saved_bytes for row in rows)),
+            _cut(op, _OPERATION), _cut(line, _LINE), str(sum(row.n_times for row in rows)),
+            format_count(sum(row.flops for row in rows if row.side == "forward")),
+            format_count(sum(row.flops for row in rows if row.side == "backward")),
+            format_bytes(sum(row.bytes for row in rows)), format_bytes(sum(row.saved_bytes for row in rows)),
             format_seconds(taken / 1e12), f"{100 * taken / total:.1f} %",
         )  # fmt: skip
     _add_rest(table, len(found) - _MOST_OPERATIONS)
     return table
 
 
-def _living_table(profile: Profile) -> Any:
+def _living_table(profile: Measures) -> Any:
     table = _table(
         "largest in memory at the peak", ("what", "type", "line", "n", "bytes", "share"), (_OPERATION + 8, _TYPE, _LINE)
     )
@@ -166,11 +158,7 @@ def _add_rest(table: Any, n: int) -> None:
         table.add_row(f"… {n} more")
 
 
-def _sum(numbers: Iterable[int]) -> int:
-    return sum(numbers)
-
-
-def write_trace(profile: Profile, file: Any) -> None:
+def write_trace(profile: Measures, file: Any) -> None:
     """Writes a profile in the Trace Event Format of Chrome, which Perfetto reads.
 
     A row lasts as long as the roofline says. The memory is that of the timeline, whose moments are spread over the time

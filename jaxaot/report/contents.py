@@ -107,6 +107,16 @@ class Part:
     plan: str = ""
     memory: Memory | None = None
 
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """Its graphs: the forward, and the backward if there is one."""
+        return (self.forward,) if self.backward is None else (self.forward, self.backward)
+
+    @property
+    def lines(self) -> list[Line]:
+        """The equations of its graphs."""
+        return [line for graph in self.graphs for line in graph.lines]
+
 
 @immutable
 class Source:

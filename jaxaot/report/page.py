@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 
 from jaxaot._util import format_bytes
-from jaxaot.report.contents import Contents, Graph, Line, Part, Source
+from jaxaot.report.contents import Contents, Graph, Part, Source
 from jaxaot.report.picture import memory_picture
 from jaxaot.report.text import graph_text, summary_lines
 
@@ -44,7 +44,7 @@ def fragment_of(report: Contents) -> str:
     summary = html.escape("\n".join(summary_lines(report, 100)))
     folded = ""
     for part in report.parts:
-        graphs = "\n\n".join(graph_text(graph) for graph in (part.forward, part.backward) if graph is not None)
+        graphs = "\n\n".join(map(graph_text, part.graphs))
         folded += folded_text(part.title, graphs)
     folded += "".join(folded_text(section.title, section.text) for section in report.sections)
     return f'<pre style="white-space: pre-wrap">{summary}</pre>{folded}'
@@ -114,12 +114,12 @@ def _saved(part: Part) -> str:
 
 
 def _source_pane(report: Contents, part: Part) -> str:
-    used = dict.fromkeys(line.file for line in _lines(part) if line.file is not None)
+    used = dict.fromkeys(line.file for line in part.lines if line.file is not None)
     crossing: dict[tuple[int | None, int], dict[str, None]] = {}
     places: dict[tuple[int | None, int], str] = {}
     for line in part.forward.lines:
         crossing.setdefault((line.file, line.number), {}).update(dict.fromkeys(line.saved))
-    for line in _lines(part):
+    for line in part.lines:
         places[line.file, line.number] = line.place
     wanted = {n for _, n in places}
     body = ""
@@ -172,9 +172,3 @@ def _row(inner: str, place: str, saved: Sequence[str], is_again: bool) -> str:
         f'<div class="{classes}" role="button" tabindex="-1"{title} '
         f'data-place="{html.escape(place)}" data-saved="{html.escape(" ".join(saved))}">{inner}</div>'
     )
-
-
-def _lines(part: Part) -> Iterator[Line]:
-    yield from part.forward.lines
-    if part.backward is not None:
-        yield from part.backward.lines

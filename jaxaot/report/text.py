@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from jaxaot._util import format_bytes
-from jaxaot.report.contents import Contents, Graph, Line, Memory, Part, Value
+from jaxaot.report.contents import Contents, Graph, Memory, Part, Value
 
 _MOST_VALUES = 8
 """How many saved values the summary shows; the partition lists all."""
@@ -28,7 +28,10 @@ def summary_lines(report: Contents, width: int) -> Iterator[str]:
         yield from _block("changes", report.changed or ("nothing but its results",), width)
     code = {(number, line): text for number, s in enumerate(report.sources) for line, text in s.lines}
     places = {
-        line.place: code.get((line.file, line.number), "") for line in _all_lines(report) if line.file is not None
+        line.place: code.get((line.file, line.number), "")
+        for part in report.parts
+        for line in part.lines
+        if line.file is not None
     }
     for part in report.parts:
         if part.backward is None:
@@ -53,13 +56,6 @@ def summary_lines(report: Contents, width: int) -> Iterator[str]:
                 yield f"    {bars(part.memory, min(60, width - 8))}"
     yield from _block("programs", report.programs, width) if report.programs else ()
     yield from _block("to see more", report.hints, width) if report.hints else ()
-
-
-def _all_lines(report: Contents) -> Iterator[Line]:
-    for part in report.parts:
-        yield from part.forward.lines
-        if part.backward is not None:
-            yield from part.backward.lines
 
 
 def _block(title: str, lines: Sequence[str], width: int) -> Iterator[str]:
@@ -104,10 +100,10 @@ def bars(memory: Memory, most: int) -> str:
 
 
 def _part_text(part: Part) -> str:
+    graphs = "\n\n".join(map(graph_text, part.graphs))
     if part.backward is None:
-        return f"# {part.title}\n{graph_text(part.forward)}"
+        return f"# {part.title}\n{graphs}"
     rows = [f"  {v.name}: {v.type} {format_bytes(v.bytes)}, {v.why}{_comment(v.place)}" for v in part.saved]
-    graphs = f"{graph_text(part.forward)}\n\n{graph_text(part.backward)}"
     return "\n".join([f"# {part.title}", graphs, "", part.plan, *rows])
 
 

@@ -13,7 +13,7 @@ from jaxaot._typing import Array
 from jaxaot.facade.dispatch.write import write_value
 from jaxaot.facade.kernels.view_gradients import add_arrays
 from jaxaot.facade.memory.storage import Storage
-from jaxaot.facade.memory.tensor import NODES, Tensor, wrap, wrap_array
+from jaxaot.facade.memory.tensor import Tensor, wrap, wrap_array
 from jaxaot.facade.nodes.hooks import call_hooks, call_on_leaf, call_post_hooks, call_prehooks
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.tape.hooks import LeafHooks, NodeHooks
@@ -140,9 +140,6 @@ class AccumulateGrad(Node):
         storage = Storage(gradient, layout)
         storage.is_shared = not is_tracer(gradient)
         leaf._grad = wrap(storage, layout)
-
-
-NODES["leaf"] = AccumulateGrad
 
 
 def accumulate(grad: Any, gradient: Array) -> None:

@@ -100,12 +100,7 @@ class MaskedSelection:
 
 
 def select(tensor: Tensor, mask: Tensor) -> MaskedSelection:
-    """Returns `tensor[mask]` in a trace.
-
-    Args:
-      tensor: Of shape (*mask.shape, *rest).
-      mask: Which elements, bool.
-    """
+    """Returns `tensor[mask]` in a trace."""
     if not mask.numel():
         return MaskedSelection(tensor, mask)
     rest = tensor.shape[mask.ndim :]

@@ -90,10 +90,5 @@ _STAND_INS[id(math)] = types.SimpleNamespace(
 
 
 def recording(value: object, is_silent: bool = False) -> Any:
-    """Returns what stands for a function, a class or `math` while symbolic numbers are recorded; None if nothing.
-
-    Args:
-      value: What a variable holds.
-      is_silent: Whether nothing is to be printed.
-    """
+    """Returns what stands for a function, a class or `math` while symbolic numbers are recorded; None if nothing."""
     return _silent if value is print and is_silent else _STAND_INS.get(id(value))

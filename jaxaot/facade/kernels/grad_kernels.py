@@ -216,36 +216,10 @@ class GradKernel:
     """
 
     __slots__ = (
-        "__dict__",
-        "_has_one_result",
-        "_pull_again",
-        "apart",
-        "differentiable",
-        "held_arguments",
-        "held_results",
-        "is_link",
-        "is_plain",
-        "is_recorded",
-        "is_saving",
-        "is_tensor",
-        "layouts",
-        "n_outputs",
-        "node_name",
-        "number",
-        "parameter_names",
-        "passes_through",
-        "pick_leaves",
-        "places",
-        "pull",
-        "recipe",
-        "recorded",
-        "routes",
-        "run",
-        "saved_arguments",
-        "saved_names",
-        "sources",
-        "tensor_arguments",
-        "tensor_parameters",
+        "__dict__", "_has_one_result", "_pull_again", "apart", "differentiable", "held_arguments", "held_results",
+        "is_link", "is_plain", "is_recorded", "is_saving", "is_tensor", "layouts", "n_outputs", "node_name", "number",
+        "parameter_names", "passes_through", "pick_leaves", "places", "pull", "recipe", "recorded", "routes", "run",
+        "saved_arguments", "saved_names", "sources", "tensor_arguments", "tensor_parameters",
     )  # fmt: skip
 
     def __init__(
@@ -314,13 +288,7 @@ class GradKernel:
         return cotangents[0].dtype if is_same else False
 
     def settle(self, is_tensor: Sequence[bool], n_operands: int) -> None:
-        """Notes, after the first run, which arguments and results the pullback holds.
-
-        Args:
-          is_saving: Whether it saves tensors as they are.
-        is_tensor: For each argument, whether it is a tensor.
-        n_operands: How many operands `run` was called with.
-        """
+        """Notes, after the first run of so many operands, which arguments and results the pullback holds."""
         if self.node_name in NUMBERS_APART:
             self.tensor_parameters = tuple(i for i in self.tensor_parameters if is_tensor[i])
         # operands and outputs stand in one sequence at run time, so a route is one position
@@ -353,12 +321,7 @@ class GradKernel:
 
 
 def pull_row(name: str, fn: Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]) -> OpSpec:
-    """Returns the backward of a node as an op.
-
-    Args:
-      name: Of the node.
-      fn: Takes what the node holds and the cotangents of its results, or None, to gradients.
-    """
+    """Returns the backward of a node as an op; `fn` takes what it holds, and cotangents or None, to gradients."""
     row = lambda held, cotangents: fn(held, cotangents)
     return op_of(row, f"{name}(Tensor?[] held, Tensor?[] cotangents) -> Tensor[]", is_backward=True)
 

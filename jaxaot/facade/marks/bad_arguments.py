@@ -21,12 +21,6 @@ _SAYS_JAX = ("Array has been deleted with shape=", "INVALID_ARGUMENT: Invalid bu
 def require_arguments(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> None:
     """Raises if a function is given without the arguments it needs, as in `ja.explain(f)`.
 
-    Args:
-      fn: The function.
-      args: Its arguments.
-      kwargs: Its keyword arguments.
-      name: What was called with them, such as `"ja.explain"`.
-
     Raises:
       ArgumentError: If there are none, and it needs some.
     """
@@ -63,12 +57,6 @@ def deleted_arrays_named(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: 
 
 def explain_deleted(error: Exception, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Raises an error that names the arguments whose arrays were deleted, if that is what JAX's error is about.
-
-    Args:
-      error: What was raised when the function was called.
-      fn: The function.
-      args: Its arguments.
-      kwargs: Its keyword arguments.
 
     Raises:
       DeletedArrayError: If it is.

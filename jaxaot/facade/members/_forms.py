@@ -138,29 +138,7 @@ def _55ecfc1988b17955d9bf77a6(input, unbiased, *, out=None):
     return _call(_spec, (input, ), (unbiased, ), None)
 def _6350c5836691e46ce69c2ed6(input, unbiased):
     return _call(_spec, (input, ), (unbiased, ), None)
-def _044bba72638d44ad829bbb1f(input, dim=(), keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
-    if axis is not _same_dim: dim = axis
-    if keepdims is not _same_keepdim: keepdim = keepdims
-    if out is not None: return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
 def _d7d47843ac075e56a73465f6(input, *, dim=None, keepdim=False, out=None, axis=_same_dim, keepdims=_same_keepdim):
-    if axis is not _same_dim: dim = axis
-    if keepdims is not _same_keepdim: keepdim = keepdims
-    if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
-def _85cfd550054f72af01a9fbec(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
-    if axis is not _same_dim: dim = axis
-    elif dim is _required: raise TypeError("max() missing 1 required positional argument: 'dim'")
-    if keepdims is not _same_keepdim: keepdim = keepdims
-    if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
-def _f8302f14e66ad9154d6b3902(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
-    if axis is not _same_dim: dim = axis
-    elif dim is _required: raise TypeError("min() missing 1 required positional argument: 'dim'")
-    if keepdims is not _same_keepdim: keepdim = keepdims
-    if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
-def _9a0fe96b1e74f095a76594d1(input, dim=None, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim: dim = axis
     if keepdims is not _same_keepdim: keepdim = keepdims
     if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
@@ -212,11 +190,33 @@ def _3b8d5d6d93e3f7e877765d34(input, dim=_required, *, out=None, axis=_same_dim)
     elif dim is _required: raise TypeError("logcumsumexp() missing 1 required positional argument: 'dim'")
     if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), ), out, None)
     return _call(_spec, (input, ), (_number(dim, 'dim'), ), None)
+def _044bba72638d44ad829bbb1f(input, dim=(), keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim: dim = axis
+    if keepdims is not _same_keepdim: keepdim = keepdims
+    if out is not None: return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+def _85cfd550054f72af01a9fbec(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim: dim = axis
+    elif dim is _required: raise TypeError("max() missing 1 required positional argument: 'dim'")
+    if keepdims is not _same_keepdim: keepdim = keepdims
+    if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
+def _9a0fe96b1e74f095a76594d1(input, dim=None, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim: dim = axis
+    if keepdims is not _same_keepdim: keepdim = keepdims
+    if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
 def _5afb96c2555f005273d41f75(input, dim=_required, *, out=None, axis=_same_dim):
     if axis is not _same_dim: dim = axis
     elif dim is _required: raise TypeError("cummax() missing 1 required positional argument: 'dim'")
     if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), ), out, None)
     return _call(_spec, (input, ), (_number(dim, 'dim'), ), None)
+def _f8302f14e66ad9154d6b3902(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim: dim = axis
+    elif dim is _required: raise TypeError("min() missing 1 required positional argument: 'dim'")
+    if keepdims is not _same_keepdim: keepdim = keepdims
+    if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
 def _00f5bf4d23574d88b71b2330(input, dim=_required, *, out=None, axis=_same_dim):
     if axis is not _same_dim: dim = axis
     elif dim is _required: raise TypeError("cummin() missing 1 required positional argument: 'dim'")
@@ -278,18 +278,23 @@ def _468ecfbb36133a699b44d843(real, imag, *, out=None):
 def _2f39f8770633945b95fb9af8(abs, angle, *, out=None):
     if out is not None: return _call_out(_spec, (abs, angle, ), (), out, None)
     return _call(_spec, (abs, angle, ), (), None)
+def _7ed06cb61f8ae4ed16245e20(input, tensor, *, out=None):
+    if out is not None: return _call_out(_spec, (input, tensor, ), (), out, None)
+    return _call(_spec, (input, tensor, ), (), None)
 def _ec14d7078da40732e5a9723a(input, mat2, *, out=None):
     if out is not None: return _call_out(_spec, (input, mat2, ), (), out, None)
     return _call(_spec, (input, mat2, ), (), None)
 def _4649ea0317e585c04635b351(input, vec, *, out=None):
     if out is not None: return _call_out(_spec, (input, vec, ), (), out, None)
     return _call(_spec, (input, vec, ), (), None)
-def _7ed06cb61f8ae4ed16245e20(input, tensor, *, out=None):
-    if out is not None: return _call_out(_spec, (input, tensor, ), (), out, None)
-    return _call(_spec, (input, tensor, ), (), None)
 def _7b8e120e3c131326f87cdf2e(input, vec2, *, out=None):
     if out is not None: return _call_out(_spec, (input, vec2, ), (), out, None)
     return _call(_spec, (input, vec2, ), (), None)
+def _eb82e1306a21369b96df0262(input, vec1, vec2, *, beta=1, alpha=1, out=None):
+    if out is not None: return _call_out(_spec, (input, vec1, vec2, beta, alpha, ), (), out, None)
+    return _call(_spec, (input, vec1, vec2, beta, alpha, ), (), None)
+def _7505dc5d71f3e8a0d690025e(input, vec1, vec2, *, beta=1, alpha=1):
+    return _call_inplace(_spec, (input, vec1, vec2, beta, alpha, ), (), None)
 def _c3c64f9aab559511339844a2(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     if out is not None: return _call_out(_spec, (input, mat1, mat2, beta, alpha, ), (), out, None)
     return _call(_spec, (input, mat1, mat2, beta, alpha, ), (), None)
@@ -300,11 +305,6 @@ def _2241af077329c44cb2aa50aa(input, mat, vec, *, beta=1, alpha=1, out=None):
     return _call(_spec, (input, mat, vec, beta, alpha, ), (), None)
 def _01d7b36bd8e0da02e5a08240(input, mat, vec, *, beta=1, alpha=1):
     return _call_inplace(_spec, (input, mat, vec, beta, alpha, ), (), None)
-def _eb82e1306a21369b96df0262(input, vec1, vec2, *, beta=1, alpha=1, out=None):
-    if out is not None: return _call_out(_spec, (input, vec1, vec2, beta, alpha, ), (), out, None)
-    return _call(_spec, (input, vec1, vec2, beta, alpha, ), (), None)
-def _7505dc5d71f3e8a0d690025e(input, vec1, vec2, *, beta=1, alpha=1):
-    return _call_inplace(_spec, (input, vec1, vec2, beta, alpha, ), (), None)
 def _1cfe0addcd8e6449c877212c(input, batch1, batch2, *, beta=1, alpha=1, out=None):
     if out is not None: return _call_out(_spec, (input, batch1, batch2, beta, alpha, ), (), out, None)
     return _call(_spec, (input, batch1, batch2, beta, alpha, ), (), None)
@@ -380,6 +380,8 @@ def _8266f77a3038d240f0541b32(*sizes, size=None, dtype=None, device=None, requir
     size = _varargs(sizes) if size is None else size
     if out is not None: return _call_out(_spec, (), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), out, None)
     return _finish(_make(_spec, (), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+def _91f88dd1eddcc8debc659665(input, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
+    return _finish(_make(_spec, (input, ), (None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad, memory_format)
 def _2f734b2bb6c0fa33d75922be(*sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None, out=None):
     size = _varargs(sizes) if size is None else size
     if out is not None: return _call_out(_spec, (), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), out, None)
@@ -387,8 +389,6 @@ def _2f734b2bb6c0fa33d75922be(*sizes, size=None, dtype=None, device=None, requir
 def _1616c621ae9f1a05c02190e7(size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None: return _call_out(_spec, (fill_value, ), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), out, None)
     return _finish(_make(_spec, (fill_value, ), (_number(size, 'size'), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
-def _91f88dd1eddcc8debc659665(input, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
-    return _finish(_make(_spec, (input, ), (None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad, memory_format)
 def _badc6c2744000b5f2546cf6e(input, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
     return _finish(_make(_spec, (input, fill_value, ), (None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad, memory_format)
 def _cee92500b8129362672b982d(s, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
@@ -761,20 +761,14 @@ def _41ecb1c604fda9ea2bf3d399(input, k, dim=-1, keepdim=False, *, out=None, axis
     if keepdims is not _same_keepdim: keepdim = keepdims
     if out is not None: return _call_out(_spec, (input, ), (_number(k, 'k'), _number(dim, 'dim'), keepdim, ), out, None)
     return _call(_spec, (input, ), (_number(k, 'k'), _number(dim, 'dim'), keepdim, ), None)
+def _472e5b46c569d220a98f4161(input, dim=-1, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim: dim = axis
+    if keepdims is not _same_keepdim: keepdim = keepdims
+    if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
 def _224c492bab215d636cf4d2f6(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim: dim = axis
     elif dim is _required: raise TypeError("median() missing 1 required positional argument: 'dim'")
-    if keepdims is not _same_keepdim: keepdim = keepdims
-    if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
-def _da7d24e4ce91146764d9105f(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
-    if axis is not _same_dim: dim = axis
-    elif dim is _required: raise TypeError("nanmedian() missing 1 required positional argument: 'dim'")
-    if keepdims is not _same_keepdim: keepdim = keepdims
-    if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
-    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
-def _472e5b46c569d220a98f4161(input, dim=-1, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
-    if axis is not _same_dim: dim = axis
     if keepdims is not _same_keepdim: keepdim = keepdims
     if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
     return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
@@ -783,6 +777,12 @@ def _c2ebaeaa4aa38a16e0b98cb5(input, q, dim=None, keepdim=False, *, interpolatio
     if keepdims is not _same_keepdim: keepdim = keepdims
     if out is not None: return _call_out(_spec, (input, q, ), (_number(dim, 'dim'), keepdim, interpolation, ), out, None)
     return _call(_spec, (input, q, ), (_number(dim, 'dim'), keepdim, interpolation, ), None)
+def _da7d24e4ce91146764d9105f(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim: dim = axis
+    elif dim is _required: raise TypeError("nanmedian() missing 1 required positional argument: 'dim'")
+    if keepdims is not _same_keepdim: keepdim = keepdims
+    if out is not None: return _call_out(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_number(dim, 'dim'), keepdim, ), None)
 def _ce7ed1cecd5dbfc4b3d7b659(sorted_sequence, values=_required, *, out_int32=False, right=False, side=None, sorter=None, out=None, input=_same_values, self=_same_values):
     if input is not _same_values: values = input
     elif self is not _same_values: values = self
@@ -822,14 +822,14 @@ def _2c26f5ccf583226ba92df29a(*sizes, size=None, generator=None, dtype=None, dev
     size = _varargs(sizes) if size is None else size
     if out is not None: return _call_out(_spec, (), (_number(size, 'size'), None, None if dtype is None else _dtype(dtype), ), out, generator)
     return _finish(_make(_spec, (), (_number(size, 'size'), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
+def _d33a011e65b2dacb42b7220e(input, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
+    return _finish(_make(_spec, (input, ), (None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad, memory_format)
 def _06afba7197a22b71f6bd9751(low=0, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None: return _call_out(_spec, (), (_static(low), _static(high), _static(size), None, None if dtype is None else _dtype(dtype), ), out, generator)
     return _finish(_make(_spec, (), (_static(low), _static(high), _static(size), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
 def _8df1d03e2a0dc995e0c61271(n, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
     if out is not None: return _call_out(_spec, (), (_number(n, 'n'), None, None if dtype is None else _dtype(dtype), ), out, generator)
     return _finish(_make(_spec, (), (_number(n, 'n'), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
-def _d33a011e65b2dacb42b7220e(input, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
-    return _finish(_make(_spec, (input, ), (None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad, memory_format)
 def _f3ab26241f12a688db40876d(input, low=0, high=None, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
     return _finish(_make(_spec, (input, ), (_static(low), _static(high), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad, memory_format)
 def _de60432985395ad43ec76ab3(mean, std, *, generator=None, out=None):
@@ -1059,12 +1059,12 @@ def _08be3862cf0bb2f945a82405(A=_required, *, upper=False, check_errors=False, o
     elif A is _required: raise TypeError("cholesky_ex() missing 1 required positional argument: 'A'")
     if out is not None: return _call_out(_spec, (A, ), (upper, check_errors, ), out, None)
     return _call(_spec, (A, ), (upper, check_errors, ), None)
-def _442d0fed434305870198f207(A, *, pivot=True, out=None):
-    if out is not None: return _call_out(_spec, (A, ), (pivot, ), out, None)
-    return _call(_spec, (A, ), (pivot, ), None)
 def _bbbaaddd15b98e32628eab90(A, *, pivot=True, check_errors=False, out=None):
     if out is not None: return _call_out(_spec, (A, ), (pivot, check_errors, ), out, None)
     return _call(_spec, (A, ), (pivot, check_errors, ), None)
+def _442d0fed434305870198f207(A, *, pivot=True, out=None):
+    if out is not None: return _call_out(_spec, (A, ), (pivot, ), out, None)
+    return _call(_spec, (A, ), (pivot, ), None)
 def _c2fdfedd800f01b70add02c1(A, mode='reduced', *, out=None):
     if out is not None: return _call_out(_spec, (A, ), (mode, ), out, None)
     return _call(_spec, (A, ), (mode, ), None)
@@ -1188,6 +1188,10 @@ def _3dd9c9e2a317e0e664694280(input, dim=None, *, keepdim=False, dtype=None, mas
     if axis is not _same_dim: dim = axis
     if keepdims is not _same_keepdim: keepdim = keepdims
     return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+def _20eb1ac19badb5a3eb65f776(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim: dim = axis
+    if keepdims is not _same_keepdim: keepdim = keepdims
+    return _call(_spec, (input, mask, ), (_number(dim, 'dim'), keepdim, None if dtype is None else _dtype(dtype), ), None)
 def _a06ec2aac948ffdb1061bf19(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
     if axis is not _same_dim: dim = axis
     elif dim is _required: raise TypeError("masked_cumsum() missing 1 required positional argument: 'dim'")
@@ -1196,10 +1200,6 @@ def _9168c938448000e38437108f(input, dim=_required, *, dtype=None, mask=None, ax
     if axis is not _same_dim: dim = axis
     elif dim is _required: raise TypeError("masked_cumprod() missing 1 required positional argument: 'dim'")
     return _call(_spec, (input, mask, ), (_number(dim, 'dim'), None if dtype is None else _dtype(dtype), ), None)
-def _20eb1ac19badb5a3eb65f776(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
-    if axis is not _same_dim: dim = axis
-    if keepdims is not _same_keepdim: keepdim = keepdims
-    return _call(_spec, (input, mask, ), (_number(dim, 'dim'), keepdim, None if dtype is None else _dtype(dtype), ), None)
 def _3739d23e4e4f5f2506652c20(input, dim=-1, *, keepdim=False, dtype=None, mask=None, axis=_same_dim, keepdims=_same_keepdim):
     if axis is not _same_dim: dim = axis
     if keepdims is not _same_keepdim: keepdim = keepdims

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import DTypeLike
-from jaxaot.facade.dispatch.create import as_dtype
+from jaxaot.facade.dispatch.create import as_dtype, tensor
 from jaxaot.facade.dispatch.dispatch import call, call_on_meta
 from jaxaot.facade.memory.devices import device as Device
 from jaxaot.facade.memory.devices import find_device, is_meta
@@ -79,11 +79,11 @@ def to(
     return result
 
 
-def laid_out(tensor: Tensor, memory_format: MemoryFormat | None) -> Tensor:
+def laid_out(given: Tensor, memory_format: MemoryFormat | None) -> Tensor:
     """Returns the tensor, or a copy of it if it does not lie in memory so; None and `preserve_format` take any."""
     if memory_format in (None, MemoryFormat.preserve_format):
-        return tensor
-    return views.contiguous(tensor, memory_format)
+        return given
+    return views.contiguous(given, memory_format)
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
@@ -104,6 +104,14 @@ def _caster(dtype: DTypeLike | None) -> Callable[..., Tensor]:
     return cast
 
 
+def new_tensor(
+    self: Tensor, data: object, dtype: DTypeLike | None = None, device: object = None, requires_grad: bool = False,
+    layout: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Returns a leaf with a copy of `data`, by default of this tensor's dtype."""
+    return tensor(data, self.dtype if dtype is None else dtype, device, requires_grad)
+
+
 _DTYPES = {
     "float": np.float32, "double": np.float64, "half": np.float16, "bfloat16": jnp.bfloat16, "int": np.int32,
     "long": np.int64, "short": np.int16, "char": np.int8, "byte": np.uint8, "bool": np.bool_, "cfloat": np.complex64,
@@ -111,6 +119,6 @@ _DTYPES = {
 }  # fmt: skip
 """Method → the dtype it casts to. There is no half-precision complex dtype in jax: `chalf` takes the next."""
 
-METHODS: dict[str, Callable[..., Any]] = {"to": to, "type_as": type_as, "cpu": cpu} | {
+METHODS: dict[str, Callable[..., Any]] = {"to": to, "type_as": type_as, "cpu": cpu, "new_tensor": new_tensor} | {
     name: _caster(dtype) for name, dtype in _DTYPES.items()
 }

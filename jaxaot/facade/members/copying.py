@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxaot.errors import AutogradError
 from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.members.typed_storage import OF_STORAGES
 from jaxaot.facade.memory.counter import WriteCounter
 from jaxaot.facade.memory.storage import Storage
 from jaxaot.facade.memory.tensor import Tensor, wrap
@@ -106,5 +107,5 @@ def rebuild_storage(values: np.ndarray | None, layout: Layout, n_written: int | 
 
 PROTOCOLS = {
     Tensor: {"__copy__": alias_tensor, "__deepcopy__": copy_tensor, "__reduce__": reduce_tensor},
-    Storage: {"__deepcopy__": copy_storage, "__reduce__": reduce_storage},
+    Storage: {"__deepcopy__": copy_storage, "__reduce__": reduce_storage, **OF_STORAGES},
 }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jaxaot.facade.dispatch.keywords import OTHER_NAMES, public, with_second_names
-from jaxaot.facade.members.lazy_methods import Form, Functions, Method
+from jaxaot.facade.members.lazy_methods import Form, Functions, Method, compiled
 from jaxaot.ops.table import OpSpec
 
 _RANDOM = "The numbers are JAX's, not PyTorch's: equal eagerly and compiled, by `ja.manual_seed` or `generator=`."
@@ -106,16 +106,10 @@ _MAY_COPY = ("clone", "reshape", "reshape_as", "flatten", "ravel", "contiguous",
 """Functions among the views that copy, or may: their sentences say when."""
 
 
-def document(functions: Mapping[str, Functions], tensor: type, views: set[str], compiled: Callable[..., Any]) -> None:
+def document(functions: Mapping[str, Functions], tensor: type, views: set[str]) -> None:
     """Gives functions and methods that are no rows their help, which says which return views, and PyTorch's keywords.
 
     They get it when they are first read.
-
-    Args:
-      functions: Namespace → name → function.
-      tensor: The class that has the methods.
-      views: Names of the functions that return views.
-      compiled: See `with_second_names`.
     """
     forms: dict[Any, Form] = {}
 

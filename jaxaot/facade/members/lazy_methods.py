@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import threading
+import types
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
@@ -90,3 +93,22 @@ def form_of(cls: type, name: str) -> Form:
     """Returns a method of a class as a form, without making it."""
     found = vars(cls)[name]
     return found.form if isinstance(found, Method) else Form(lambda: found)
+
+
+def fingerprint(name: str, source: str) -> str:
+    """Returns what a function of the op table goes by in `_forms.py`, which tools/forms.py writes."""
+    return "_" + hashlib.sha256(source.replace(f"def {name}(", "def (", 1).encode()).hexdigest()[:24]
+
+
+def compiled(name: str, source: str, scope: dict[str, Any]) -> Any:
+    """Returns a function of its text, which may be in `_forms.py` already."""
+    from jaxaot.facade.members._forms import FORMS  # a process of arrays alone needs none
+
+    found: Any = FORMS.get(fingerprint(name, source))
+    if found is None:  # a file name inside the package, so that user lines are looked for above it
+        exec(compile(source, os.path.join(os.path.dirname(__file__), f"<op {name}>"), "exec"), scope)
+        return scope[name]
+    code = found.__code__.replace(co_name=name, co_qualname=name)  # one of its own: Python's caches lie in it
+    fn = types.FunctionType(code, scope, name, found.__defaults__)
+    fn.__kwdefaults__ = found.__kwdefaults__
+    return fn

@@ -1,4 +1,4 @@
-"""PyTorch's old spellings that programs still use: `ja.Tensor(2, 3)`, `x.new(…)`, `x.type()`, `x.map_(…)`."""
+"""Other spellings of PyTorch's than those of rows: `ja.Tensor(2, 3)`, `x.new(…)`, `F.relu(x, inplace=True)`."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ import jax
 import numpy as np
 
 from jaxaot._typing import DTypeLike
-from jaxaot.errors import AutogradError, TensorTypeError
+from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
 from jaxaot.facade.dispatch.create import as_dtype, tensor
 from jaxaot.facade.dispatch.dispatch import call
 from jaxaot.facade.dispatch.signatures import with_parameters
 from jaxaot.facade.indexing.data_dependent import where_true
 from jaxaot.facade.kernels.kernels import DTYPE_NAMES, dtype_name
 from jaxaot.facade.members import metadata
+from jaxaot.facade.members.help import described, sentence_of
+from jaxaot.facade.members.row_functions import documented, number_value
 from jaxaot.facade.members.typed_storage import TypedStorage
 from jaxaot.facade.memory.source_line import warn_user
 from jaxaot.facade.memory.storage import Storage
 from jaxaot.facade.memory.tensor import Size, Tensor
 from jaxaot.facade.view_ops.views import alias
+from jaxaot.ops.dims import sizes_of
 from jaxaot.ops.promotion import default_float
-from jaxaot.ops.table import lookup
+from jaxaot.ops.table import OpSpec, lookup
 
 _KINDS = {kind: name for name, kind in DTYPE_NAMES.items()}
 
@@ -184,7 +187,7 @@ def with_ignored(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         kwargs.pop(name, None)
         return function(*args[:n], *args[n + 1 :], **kwargs)
 
-    return with_parameters(fn, function, f"{name}=True", n)
+    return documented(with_parameters(fn, function, f"{name}=True", n))
 
 
 def batch_norm_of(functional: Callable[..., Any]) -> Callable[..., Any]:
@@ -227,3 +230,115 @@ def instance_norm_of(functional: Callable[..., Any]) -> Callable[..., Any]:
         return functional(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
     return instance_norm
+
+
+def with_inplace(function: Callable[..., Any], write: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Returns an activation of `nn.functional` that also takes `inplace`, after its other parameters."""
+    kinds = [parameter.kind for parameter in inspect.signature(function).parameters.values()]
+    position = kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+    @functools.wraps(function)
+    def fn(*args: Any, **kwargs: Any) -> Tensor:
+        if len(args) > position and "inplace" not in kwargs:
+            kwargs["inplace"], args = args[position], args[:position] + args[position + 1 :]
+        if not kwargs.pop("inplace", False):
+            return function(*args, **kwargs)
+        target, *rest = args or [kwargs.pop("input")]
+        return write(target, *rest, **kwargs) if write is not None else target.copy_(function(target, *rest, **kwargs))
+
+    return documented(with_parameters(fn, function, "inplace=False", position))
+
+
+def with_indices(spec: OpSpec, function: Callable[..., Any], both: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a pooling function that also takes `return_indices`, after its other public parameters."""
+    position = sum(not parameter.name.startswith("_") for parameter in spec.schema.parameters)
+
+    @functools.wraps(function)
+    def fn(*args: object, **kwargs: Any) -> Any:
+        if args[position] if len(args) > position else kwargs.get("return_indices", False):
+            return both(*args, **kwargs)
+        kwargs.pop("return_indices", None)
+        return function(*args[:position], *args[position + 1 :], **kwargs)
+
+    return documented(with_parameters(fn, function, "return_indices=False", position))
+
+
+def with_varargs(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function of a list of tensors that also takes them one by one."""
+
+    @functools.wraps(function)
+    def fn(*tensors: object, **kwargs: Any) -> Any:
+        listed = len(tensors) == 1 and isinstance(tensors[0], (list, tuple))
+        return function(tensors[0] if listed else list(tensors), **kwargs)
+
+    return documented(with_parameters(fn, function, "*tensors", 0, ["tensors", "matrices"]))
+
+
+def with_operands(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `einsum`, which takes its operands as a list or one by one."""
+
+    @functools.wraps(function)
+    def fn(equation: str, *operands: Any) -> Tensor:
+        listed = len(operands) == 1 and isinstance(operands[0], (list, tuple))
+        return function(equation, list(operands[0] if listed else operands))
+
+    return documented(with_parameters(fn, function, "*operands", 1, ["operands", "out"]))
+
+
+def with_edges(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `histogramdd`, whose second result is the edges of all dims."""
+
+    @functools.wraps(function)
+    def fn(*args: object, **kwargs: Any) -> tuple[Tensor, tuple[Tensor, ...]]:
+        counts, *edges = function(*args, **kwargs)
+        return counts, tuple(edges)
+
+    return fn
+
+
+def with_from(write: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Returns a fill that also takes its lower bound as `from`, PyTorch's name, which is a word of Python."""
+
+    @functools.wraps(write)
+    def fn(self: Tensor, *args: object, **kwargs: Any) -> Tensor:
+        if "from" in kwargs:
+            kwargs["low"] = kwargs.pop("from")
+            if write.__name__ == "random_" and "to" not in kwargs:
+                raise ArgumentError("random_() takes `from` together with `to`: `random_(from, to)` or `random_(to)`")
+        return write(self, *args, **kwargs)
+
+    return fn
+
+
+def where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """Returns the elements of this tensor where a condition holds, and those of another elsewhere.
+
+    Args:
+      condition: Where it holds.
+      other: The other tensor, or a number.
+    """
+    return call(lookup("where"), (condition, self, other), ())
+
+
+def repeat(self: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
+    """Returns copies of the tensor laid side by side along each dim."""
+    return call(lookup("repeat"), (self,), (sizes_of(sizes, repeats),))
+
+
+def polygamma(self: Tensor, n: int) -> Tensor:
+    """Returns the n-th derivative of the digamma function of each element."""
+    return call(lookup("polygamma"), (self,), (number_value(n, "n"),))
+
+
+def method_of_dims(name: str) -> Callable[..., Any]:
+    """Returns the method of a row that takes dims, or sizes, one by one or as a sequence."""
+    row = lookup(name)
+
+    def of_sizes(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
+        return call(row, (self,), (sizes_of(sizes, size),))
+
+    def of_dims(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
+        return call(row, (self,), (sizes_of(sizes, dims),))
+
+    method = of_sizes if name == "sum_to_size" else of_dims
+    return described(method, sentence_of(row), name, "", "torch.Tensor")

@@ -35,6 +35,7 @@ from jaxaot.facade.memory.tensor import UNRECORDED, Tensor
 from jaxaot.facade.subclass.subclass import is_wrapper, take_apart
 from jaxaot.facade.trace_state import refuses_unrecorded
 from jaxaot.facade.view_ops import views
+from jaxaot.ops.dims import sizes_of
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.views.layout import (
@@ -136,7 +137,7 @@ def resize_(
     """
     if self.requires_grad and refuses_unrecorded():
         raise AutogradError("cannot resize variables that require grad")
-    wanted: Shape = views._sizes(sizes, size)
+    wanted: Shape = sizes_of(sizes, size)
     if any(n < 0 for n in wanted):
         raise ShapeMismatchError(f"resize_: negative dimension in {list(wanted)}")
     if memory_format is MemoryFormat.preserve_format:
@@ -215,8 +216,8 @@ def set_(
     elif isinstance(source, (Storage, TypedStorage)):
         source = source.untyped() if isinstance(source, TypedStorage) else source
         n = source.nbytes() // self.itemsize
-        shape = (n,) if size is None else views._sizes((size,))
-        strides = contiguous_stride(shape) if stride is None else views._sizes((stride,))
+        shape = (n,) if size is None else sizes_of((size,))
+        strides = contiguous_stride(shape) if stride is None else sizes_of((stride,))
         layout, offset = layout_of(shape, strides, self._layout.dtype), operator.index(storage_offset)
         views.check_strided(layout.size, offset)
         source.check_reach(layout, offset, is_write=True)
@@ -228,8 +229,8 @@ def set_(
             raise DtypeError(f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}")
         storage, layout, offset = source._storage, source._layout, source._offset
         if size is not None:
-            shape = views._sizes((size,))
-            strides = contiguous_stride(shape) if stride is None else views._sizes((stride,))
+            shape = sizes_of((size,))
+            strides = contiguous_stride(shape) if stride is None else sizes_of((stride,))
             layout, offset = layout_of(shape, strides, source._layout.dtype), operator.index(storage_offset)
     else:
         raise TensorTypeError(f"set_(): argument 'source' must be Tensor or storage, not {type(source).__name__}")

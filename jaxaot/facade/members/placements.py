@@ -25,8 +25,21 @@ from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
 
 
+class _Kinds:
+    """What a placement says of its kind, in PyTorch's words."""
+
+    def is_shard(self, dim: int | None = None) -> bool:
+        return isinstance(self, Shard) and dim in (None, self.dim)
+
+    def is_replicate(self) -> bool:
+        return isinstance(self, Replicate)
+
+    def is_partial(self) -> bool:
+        return isinstance(self, Partial)
+
+
 @immutable
-class Shard:
+class Shard(_Kinds):
     """Says that the devices along an axis of the mesh hold equal parts of a dim.
 
     Attributes:
@@ -39,33 +52,14 @@ class Shard:
         if isinstance(self.dim, bool) or not isinstance(self.dim, (int, np.integer)):
             raise PlacementError(f"`Shard` takes the number of a dim, and was given {self.dim!r}. Write `Shard(0)`.")
 
-    def is_shard(self, dim: int | None = None) -> bool:
-        return dim is None or dim == self.dim
-
-    def is_replicate(self) -> bool:
-        return False
-
-    def is_partial(self) -> bool:
-        return False
-
 
 @immutable
-class Replicate:
+class Replicate(_Kinds):
     """Says that each device along an axis of the mesh holds the whole."""
 
-    def is_shard(self, dim: int | None = None) -> bool:
-        del dim
-        return False
-
-    def is_replicate(self) -> bool:
-        return True
-
-    def is_partial(self) -> bool:
-        return False
-
 
 @immutable
-class Partial:
+class Partial(_Kinds):
     """Says that each device along an axis of the mesh holds one term of a sum.
 
     Attributes:
@@ -77,16 +71,6 @@ class Partial:
     def __post_init__(self) -> None:
         if self.reduce_op != "sum":
             raise PlacementError(f"`Partial` stands for sums, and not for {self.reduce_op!r}. Write `Partial()`.")
-
-    def is_shard(self, dim: int | None = None) -> bool:
-        del dim
-        return False
-
-    def is_replicate(self) -> bool:
-        return False
-
-    def is_partial(self) -> bool:
-        return True
 
 
 Placement: TypeAlias = Shard | Replicate | Partial

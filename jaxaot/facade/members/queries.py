@@ -11,6 +11,7 @@ import numpy as np
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, ShapeMismatchError, TensorValueError
 from jaxaot.facade.dispatch.create import as_dtype, as_tensor, tensor
+from jaxaot.facade.dispatch.dispatch import call
 from jaxaot.facade.members.typed_storage import TypedStorage
 from jaxaot.facade.memory.source_line import warn_user
 from jaxaot.facade.memory.storage import Storage
@@ -20,6 +21,7 @@ from jaxaot.ops import dims
 from jaxaot.ops.dtypes import dtype as Dtype
 from jaxaot.ops.dtypes import dtype_of
 from jaxaot.ops.promotion import can_store, default_float, is_bool, result_dtype
+from jaxaot.ops.table import lookup
 from jaxaot.views.memory_format import MemoryLayout
 
 
@@ -89,6 +91,16 @@ def is_set_to(input: Tensor, tensor: Tensor) -> bool:
     input._ask()
     tensor._ask()
     return input._storage is tensor._storage and input._layout is tensor._layout and input._offset == tensor._offset
+
+
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Returns whether all elements are close."""
+    return bool(call(lookup("isclose"), (input, other), (rtol, atol, equal_nan)).all().item())
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Returns whether two tensors have the same shape and elements."""
+    return tuple(input.shape) == tuple(other.shape) and bool((input == other).all().item())
 
 
 def numel(input: Tensor) -> int:
@@ -230,7 +242,7 @@ def frombuffer(
 
 
 BOTH = {fn.__name__: fn for fn in (
-    is_signed, is_nonzero, is_conj, is_neg, is_inference, is_same_size, is_set_to, get_device,
+    is_signed, is_nonzero, is_conj, is_neg, is_inference, is_same_size, is_set_to, get_device, allclose, equal,
 )}  # fmt: skip
 """Functions of `ja` that are methods too."""
 

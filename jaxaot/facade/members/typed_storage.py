@@ -95,8 +95,15 @@ class TypedStorage:
         return f"TypedStorage({len(self)} of {self.dtype})"
 
 
-def fill_bytes(self: Storage, value: int) -> Storage:
-    """Does what `Storage.fill_` says."""
+def fill_(self: Storage, value: int) -> Storage:
+    """Writes one byte everywhere, in place; no gradient sees it, and no version counts it.
+
+    Args:
+      value: The byte; of larger numbers the last eight bits.
+
+    Raises:
+      TensorTypeError: If it is no int.
+    """
     if not isinstance(value, (int, np.integer)):
         raise TensorTypeError(
             f"fill_ expects int, but got {type(value).__name__}: a storage is made of bytes. Write "
@@ -109,8 +116,17 @@ def fill_bytes(self: Storage, value: int) -> Storage:
     return self
 
 
-def copy_bytes(self: Storage, source: Any) -> Storage:
-    """Does what `Storage.copy_` says."""
+def copy_(self: Storage, source: Any, non_blocking: bool = False) -> Storage:
+    """Copies the bytes of another storage, in place; no gradient sees it, and no version counts it.
+
+    Args:
+      source: A storage of the same size.
+      non_blocking: Taken for PyTorch's sake.
+
+    Raises:
+      TensorTypeError: If it is no storage.
+      StorageSizeError: If it is of another size.
+    """
     source = source.untyped() if isinstance(source, TypedStorage) else source
     if not isinstance(source, Storage):
         raise TensorTypeError(
@@ -138,3 +154,7 @@ def _whole(storage: Storage, dtype: np.dtype) -> Tensor:
 def storage(self: Tensor) -> TypedStorage:
     """Returns the storage as a row of numbers of the tensor's dtype; `untyped_storage()` is that of bytes."""
     return TypedStorage(self.untyped_storage(), self._layout.dtype)
+
+
+OF_STORAGES = {"fill_": fill_, "copy_": copy_}
+"""Methods of storages as bytes, which are written through a tensor."""

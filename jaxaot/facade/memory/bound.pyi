@@ -30,11 +30,11 @@ class MaxDimResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
-class MinDimResult(NamedTuple):
+class CummaxResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
-class CummaxResult(NamedTuple):
+class MinDimResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
@@ -46,10 +46,6 @@ class CholeskyExResult(NamedTuple):
     L: Tensor
     info: Tensor
 
-class LuFactorResult(NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-
 class LuFactorExResult(NamedTuple):
     LU: Tensor
     pivots: Tensor
@@ -59,6 +55,10 @@ class LuUnpackResult(NamedTuple):
     P: Tensor
     L: Tensor
     U: Tensor
+
+class LuFactorResult(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
 
 class LinalgLuResult(NamedTuple):
     P: Tensor
@@ -120,15 +120,15 @@ class KthvalueResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class ModeResult(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
 class MedianDimResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
 class NanmedianDimResult(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class ModeResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
@@ -217,7 +217,6 @@ class Bound:
     def __floordiv__(self, other: Operand) -> Tensor: ...
     def __format__(self, spec: _str) -> _str: ...
     def __ge__(self, other: Operand) -> Tensor: ...
-    def __getattr__(self, other: Operand) -> Tensor: ...
     def __getitem__(self, index: object) -> Tensor: ...
     def __gt__(self, other: Operand) -> Tensor: ...
     def __iadd__(self, other: Operand) -> Tensor: ...
@@ -820,12 +819,14 @@ class Bound:
     def narrow_copy(
         self, dim: _int = ..., start: _int = ..., length: _int = ..., *, out: Tensor | None = None, axis: _int = ...,
     ) -> Tensor: ...
+    def ndimension(self) -> _int: ...
     def ne(self, other: Operand, *, out: Tensor | None = None) -> Tensor: ...
     def ne_(self, other: Operand) -> Tensor: ...
     def neg(self, *, out: Tensor | None = None) -> Tensor: ...
     def neg_(self) -> Tensor: ...
     def negative(self, *, out: Tensor | None = None) -> Tensor: ...
     def negative_(self) -> Tensor: ...
+    def nelement(self) -> _int: ...
     def new(self, *args: Any, size: Sequence[_int] | None = None) -> Tensor: ...
     def new_empty(
         self, *sizes: Ints, size: Ints | None = None, dtype: DTypeLike | None = None, device: Device | None = None,

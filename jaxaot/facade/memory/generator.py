@@ -275,31 +275,15 @@ def _fold(words: Any, iteration: Any) -> Any:
 
 
 def fold_iteration(key: Array, iteration: Any) -> Any:
-    """Returns the seed of the stream of an iteration.
-
-    Args:
-      key: What the control flow call took.
-      iteration: The number of the iteration, from 0; a branch is iteration 0.
-    """
+    """Returns the seed of the stream of an iteration, counted from 0, which a branch is too."""
     return jax.random.fold_in(key, iteration)
 
 
 default_generator = Generator()
 
 
-def manual_seed(seed: int) -> Generator:
-    """Starts the default generator's stream of `seed`."""
-    return default_generator.manual_seed(seed)
-
-
-def initial_seed() -> int:
-    """Returns the default generator's seed."""
-    return default_generator.initial_seed()
-
-
-def get_rng_state() -> tuple[int, int]:
-    """Returns the default generator's state."""
-    return default_generator.get_state()
+manual_seed, initial_seed = default_generator.manual_seed, default_generator.initial_seed
+get_rng_state = default_generator.get_state
 
 
 def set_rng_state(state: tuple[int, int]) -> None:

@@ -19,14 +19,7 @@ _MAPPED = {
 
 
 def no_value(what: str, size: Sequence[int], symbol: object, instead: str) -> ConcretizationError:
-    """Returns the error for a tensor whose value Python needs and which has none.
-
-    Args:
-      what: What needs it.
-      size: Of the tensor.
-      symbol: What the tensor holds.
-      instead: What to write in place of it, first of all.
-    """
+    """Returns the error for a tensor whose value Python needs and which has none; `instead` is said first of all."""
     if varies_in_vmap(symbol):
         said = _MAPPED.get(what, "")
         if what.endswith(HOW_MANY):

@@ -14,7 +14,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import is_outermost, known_value, load
+from jaxaot._jax import is_outermost, known_value
 from jaxaot._typing import Array
 from jaxaot._util import set_together
 from jaxaot.errors import LeakedTensorError, StorageSizeError
@@ -120,30 +120,6 @@ class Storage:
         set_together([(self, "layout", layout), (self, "n_written", n_written), (self, "array", flat)])
         self.is_shared = False
         return self
-
-    def fill_(self, value: int) -> Storage:
-        """Writes one byte everywhere, in place; no gradient sees it, and no version counts it.
-
-        Args:
-          value: The byte; of larger numbers the last eight bits.
-
-        Raises:
-          TensorTypeError: If it is no int.
-        """
-        return load("jaxaot.facade.members.typed_storage").fill_bytes(self, value)
-
-    def copy_(self, source: Storage, non_blocking: bool = False) -> Storage:
-        """Copies the bytes of another storage, in place; no gradient sees it, and no version counts it.
-
-        Args:
-          source: A storage of the same size.
-          non_blocking: Taken for PyTorch's sake.
-
-        Raises:
-          TensorTypeError: If it is no storage.
-          StorageSizeError: If it is of another size.
-        """
-        return load("jaxaot.facade.members.typed_storage").copy_bytes(self, source)
 
     def flat(self) -> Array:
         """Returns the value in the order of memory."""

@@ -1,8 +1,9 @@
 """Tensor: a handle on a storage, and what gradients need to know about it.
 
 Terms: the *base* is the tensor that a view was taken from; the *chain* are the steps from where its history began to
-the view, empty for a tensor that is not a differentiable view. Operations live in `dispatch.py`, methods are bound from
-the op table by `methods.py`; this module holds what a tensor *is*.
+the view, empty for a tensor that is not a differentiable view. Operations live in `dispatch.py`; this module holds what
+a tensor *is*. `methods.py` binds to the class what needs more than that: the methods of the op table, subclassing, the
+nodes of leaves and views.
 """
 
 from __future__ import annotations
@@ -39,7 +40,6 @@ from jaxaot.lower.abstract import AbstractArray, refuse_value
 from jaxaot.ops import dtypes
 from jaxaot.ops.dims import normalize_dim
 from jaxaot.ops.promotion import is_inexact
-from jaxaot.tape.hooks import carry_retained
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node, edge_of
 from jaxaot.views.chain import Geometry, ViewChain
@@ -63,12 +63,6 @@ What `_view_parent` of such a view holds is the version that the memory had then
 
 UNRECORDED_IN = tuple(UNRECORDED)
 """Their `_creation` outside and inside of `inference_mode`."""
-
-OF_SUBCLASSES: dict[str, Callable[..., Any]] = {}
-"""What is done for subclasses: `subclass.py` puts `note` and `make` here."""
-
-NODES: dict[str, Callable[..., Node]] = {}
-"""The nodes of the tape that a tensor makes by itself: `nodes.py` puts `view` here, `leaves.py` puts `leaf`."""
 
 
 class Size(tuple[int, ...]):
@@ -115,33 +109,11 @@ class Tensor(Bound):
     Make one with `ja.tensor`, `ja.interop.from_jax` or a factory such as `ja.zeros`.
     """
 
+    # in `__dict__` are attributes of users' own
     __slots__ = (
-        "__dict__",  # attributes of users' own
-        "__weakref__",
-        "_base_tensor",
-        "_chain",
-        "_counter",
-        "_creation",
-        "_grad",
-        "_history",
-        "_hooks",
-        "_layout",
-        "_mark",
-        "_offset",
-        "_storage",
-        "_trace",
-        "_view_node",
-        "_view_parent",
-    )
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        OF_SUBCLASSES["note"](cls)
-
-    @staticmethod
-    def _make_wrapper_subclass(kind: type, size: Any, strides: Any = None, *more: int, **kwargs: object) -> Any:
-        """Returns a new tensor of a subclass, of which the inner tensors are not set yet; see `make_wrapper`."""
-        return OF_SUBCLASSES["make"](kind, size, strides, *more, **kwargs)
+        "__dict__", "__weakref__", "_base_tensor", "_chain", "_counter", "_creation", "_grad", "_history", "_hooks",
+        "_layout", "_mark", "_offset", "_storage", "_trace", "_view_node", "_view_parent",
+    )  # fmt: skip
 
     _storage: Storage
     _layout: Layout
@@ -160,9 +132,14 @@ class Tensor(Bound):
 
     __array_priority__ = 1000
 
-    if TYPE_CHECKING:  # `create.py` makes it
+    if TYPE_CHECKING:  # `methods.py` binds these
 
         def __init__(self, *args: object) -> None: ...
+        @staticmethod
+        def _make_wrapper_subclass(kind: type, size: Any, strides: Any = None, *more: int, **kwargs: Any) -> Any: ...
+        def _view_edge(self, history: History) -> Edge: ...
+        @property
+        def _new_accumulator(self) -> Node: ...
 
     else:  # a type checker would take any name
 
@@ -247,17 +224,13 @@ class Tensor(Bound):
         """Returns the number of elements."""
         return self._layout.numel
 
-    def nelement(self) -> int:
-        """Returns the number of elements."""
-        return self._layout.numel
+    nelement = numel
 
     def dim(self) -> int:
         """Returns the number of dims."""
         return len(self._layout.size)
 
-    def ndimension(self) -> int:
-        """Returns the number of dims."""
-        return len(self._layout.size)
+    ndimension = dim
 
     @property
     def ndim(self) -> int:
@@ -511,23 +484,6 @@ class Tensor(Bound):
             return False
         return self._view_parent is not None and self._view_parent != writes_of(self)
 
-    def _view_edge(self, history: History) -> Edge:
-        """Returns the edge of a view, made anew after a recorded write moved the history on."""
-        parent = (history.node, history.index)
-        if self._view_node is None or self._view_parent != parent:
-            self._touch()
-            name = self._view_parent if type(self._view_parent) is str else None  # what a compiled call says of it
-            node = NODES["view"](self._chain, history.layout, history_edge(history), name)
-            before, self._view_node = self._view_node, node
-            self._view_parent = parent
-            if before is not None and before.hooks is not None:
-                carry_retained(before, self._place_in(before), self._view_node, 0, self._trace is state.trace)
-        return edge_of((self._view_node, self._place_in(self._view_node)))
-
-    def _place_in(self, node: Any) -> int:
-        """Returns which output of the node of a view this view is."""
-        return 0 if node.n_outputs == 1 else node.place_of(self._chain)
-
     def _gradient_edge(self) -> Edge | None:
         """Returns where gradients of this tensor go, or None if they are not wanted."""
         history = self._history
@@ -604,7 +560,7 @@ def history_edge(history: History) -> Edge:
         return edge_of((node, history.index))
     accumulator = None if history.accumulator is None else history.accumulator()
     if accumulator is None:
-        accumulator = NODES["leaf"](history.leaf())
+        accumulator = history.leaf()._new_accumulator
         history.accumulator = weakref.ref(accumulator)
     return edge_of((accumulator, 0))
 

@@ -21,12 +21,7 @@ _WORD = np.uint32(0xFFFF)
 
 
 def key_of_index(words: Array, index: Array) -> Array:
-    """Returns the key of an index.
-
-    Args:
-      words: The key of all indices, of two words.
-      index: The index.
-    """
+    """Returns the key of an index, made of the two words of the key of all indices."""
     return jax.random.wrap_key_data(jnp.stack([words[0], words[1], index.astype(jnp.uint32)]), impl=_INDEXED)
 
 

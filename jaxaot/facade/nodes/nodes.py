@@ -6,7 +6,7 @@ import functools
 import operator
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -24,21 +24,20 @@ from jaxaot.facade.kernels.view_gradients import (
     split_write,
     split_write_kernel,
 )
-from jaxaot.facade.memory.tensor import NODES
+from jaxaot.facade.memory.history import History
+from jaxaot.facade.memory.tensor import Tensor, history_edge
 from jaxaot.facade.nodes.saved import FREED, SavedTensor, Version, saved_tensor
 from jaxaot.facade.nodes.vjps import pull_by, pull_view_by, split_write_by
 from jaxaot.ir.reach import Apart, outputs_apart, reached_inputs, without_unreached
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
+from jaxaot.tape.hooks import carry_retained
 from jaxaot.tape.modes import state
-from jaxaot.tape.node import Edge, Node, OutputType, next_number
+from jaxaot.tape.node import Edge, Node, OutputType, edge_of, next_number
 from jaxaot.views.chain import ViewChain, chain_dtype, chain_size, chain_starts, chain_template
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
-
-if TYPE_CHECKING:
-    from jaxaot.facade.memory.tensor import Tensor
 
 _SAVED = (list, tuple)
 
@@ -226,7 +225,7 @@ class TracedOpNode(Node):
         apart = self._apart(wanted)
         if not create_graph:
             if state.trace is not None and state.trace.gathered:
-                values = state.trace.gathered_again(values, wanted)
+                values = _gathered_again(state.trace, values, wanted)
             return without_unreached(self._pull(values, wanted), wanted, apart)
         if state.dual is not None and (found := state.dual.pull(self, wanted)) is not None:
             return found
@@ -278,6 +277,25 @@ def pull_op(
     return [conjugate(gradient) for gradient in pullback(full)]
 
 
+def _gathered_again(trace: Any, values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+    """Returns what an operation used, what was gathered from several devices gathered anew.
+
+    That waits for the cotangents, so that XLA does not keep what it gathered in the forward. Where the backward
+    begins nothing is gathered anew: what computed last is still whole. Vectors stay whole, as they are small, and
+    an exchange of few bytes takes as long as one of many.
+    """
+    known = next((ct for ct in cotangents if ct is not None), None)
+    again = []
+    for value in values:
+        symbol, parts, sharding = trace.gathered.get(id(value), (None, None, None))
+        if symbol is not None and known is not None and symbol.ndim > 1 and id(symbol) not in trace.still_whole:
+            trace.still_whole = frozenset()  # those that computed before
+            parts, _ = jax.lax.optimization_barrier((parts, known))
+            value = jax.lax.with_sharding_constraint(parts, sharding)
+        again.append(value)
+    return again
+
+
 class ViewNode(Node):
     """A view: its parent's gradient is zero but for the shown elements.
 
@@ -323,7 +341,23 @@ class ViewNode(Node):
         return (pull_view_kernel(self.template, self.parent.size, dtype, cotangent, self.starts),)
 
 
-NODES["view"] = ViewNode
+def view_edge(self: Tensor, history: History) -> Edge:
+    """Returns the edge of a view, made anew after a recorded write moved the history on."""
+    parent = (history.node, history.index)
+    if self._view_node is None or self._view_parent != parent:
+        self._touch()
+        name = self._view_parent if type(self._view_parent) is str else None  # what a compiled call says of it
+        node = ViewNode(self._chain, history.layout, history_edge(history), name)
+        before, self._view_node = self._view_node, node
+        self._view_parent = parent
+        if before is not None and before.hooks is not None:
+            carry_retained(before, _place_in(before, self), node, 0, self._trace is state.trace)
+    return edge_of((self._view_node, _place_in(self._view_node, self)))
+
+
+def _place_in(node: Any, view: Tensor) -> int:
+    """Returns which output of the node of a view this view is."""
+    return 0 if node.n_outputs == 1 else node.place_of(view._chain)
 
 
 class SeveralViewsNode(Node):

@@ -144,11 +144,6 @@ class Packed:
 def pack(hooks: HookPair, array: Array, layout: Layout) -> Packed:
     """Returns the result of a pack hook for an array.
 
-    Args:
-      hooks: The pair.
-      array: The values to save.
-      layout: Of the tensor that shows them.
-
     Raises:
       PackHookWroteError: If the hook writes to the tensor that it gets.
     """
@@ -272,13 +267,7 @@ def version_of(tensor: Tensor, is_result: bool = False) -> Version:
 
 
 def noted(tensor: Tensor, is_result: bool, node: Any) -> Any:
-    """Returns what a node notes of a tensor that it saves, and checks before its backward.
-
-    Args:
-      tensor: What is saved.
-      is_result: As for `version_of`.
-      node: The node.
-    """
+    """Returns what a node notes of a tensor that it saves, and checks before its backward."""
     version, context = version_of(tensor, is_result), state.may_write_saved
     if context is None:
         return version
@@ -287,13 +276,7 @@ def noted(tensor: Tensor, is_result: bool, node: Any) -> Any:
 
 
 def save_specially(node: Any, flat: Sequence[Any], results: Sequence[Tensor]) -> None:
-    """Notes versions of what a new node of an op saves, and packs it, as the modes say.
-
-    Args:
-      node: The node.
-      flat: The arguments of the op.
-      results: Its results.
-    """
+    """Notes versions of what a new node of an op saves, and packs it, as the modes say."""
     kernel, hooks = node.kernel, state.saved_hooks
     if hooks is not None:
         items = list(node.leaves)

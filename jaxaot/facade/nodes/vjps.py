@@ -51,14 +51,7 @@ def standing(value: object, edge: Edge | None, layout: Layout | None = None) -> 
 
 
 def pull_by(row: OpSpec, held: Sequence[Any], edges: Sequence[Edge | None], cotangents: Sequence[Any]) -> Sequence[Any]:
-    """Returns gradients as tensors.
-
-    Args:
-      row: An op that takes saved values and cotangents to gradients.
-      held: The saved values.
-      edges: Where the gradients of each go.
-      cotangents: Tensors, or None.
-    """
+    """Returns what a row makes of saved values, which stand where `edges` lead, and of cotangents: gradients."""
     return CALLS[0](row, ([*map(standing, held, edges)], list(cotangents)), ())
 
 

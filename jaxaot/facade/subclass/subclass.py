@@ -16,31 +16,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
-import numpy as np
 
 from jaxaot import _trees as pytree
 from jaxaot._immutable import immutable
-from jaxaot._typing import DTypeLike, Shape
+from jaxaot._typing import Shape
 from jaxaot.errors import ArgumentError, SubclassError
-from jaxaot.facade.memory.tensor import OF_SUBCLASSES, Tensor
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.schema import REQUIRED
 from jaxaot.ops.table import OpSpec
 from jaxaot.plan.guards import differs
-from jaxaot.views.layout import contiguous_stride, layout_of
+from jaxaot.views.layout import contiguous_stride
 
 Run = Callable[..., Any]
 
 SUBCLASSES: set[type] = set()
 """All classes that derive from Tensor. As long as there are none, ops look no further."""
-
-MEMBERS: dict[str, Any] = {}
-"""What Tensor has and wrappers have otherwise: `wrapper.py` puts it here."""
-
-PLAIN_MEMBERS: dict[str, Any] = {}
-"""What classes have besides that say nothing of the protocol: `plain_subclass.py` puts it here."""
-
-_PROTOCOL = ("__tensor_flatten__", "__tensor_unflatten__", "__tensor_dispatch__")
 
 
 def holds_subclass(values: Iterable[Any]) -> bool:
@@ -55,73 +46,6 @@ def holds_subclass(values: Iterable[Any]) -> bool:
 def is_wrapper(value: object) -> bool:
     """Returns whether a value is made of inner tensors."""
     return type(value) in SUBCLASSES
-
-
-# -- classes -----------------------------------------------------------------------------------------------------------
-
-
-def register(cls: type[Tensor]) -> None:
-    """Takes note of a new subclass.
-
-    Raises:
-      SubclassError: If it says only a part of the protocol, or in a way that cannot be called.
-    """
-    missing = [name for name in _PROTOCOL if not hasattr(cls, name)]
-    is_plain = len(missing) == len(_PROTOCOL)
-    if missing and not is_plain:
-        raise SubclassError(
-            f"`{cls.__qualname__}` derives from `ja.Tensor` and has no `{'`, no `'.join(missing)}`. A subclass is made "
-            "of inner tensors: it names them in `__tensor_flatten__`, is made of others by `__tensor_unflatten__`, and "
-            "carries ops out on them in `__tensor_dispatch__`. It says all three, or none: then it is a plain tensor "
-            "under another name."
-        )
-    for name in _PROTOCOL[1:]:
-        own = cls.__dict__.get(name)
-        if own is not None and not isinstance(own, (classmethod, staticmethod)):
-            kind = "staticmethod" if name == "__tensor_unflatten__" else "classmethod"
-            raise SubclassError(f"`{cls.__qualname__}.{name}` is called on the class: write `@{kind}` above it.")
-    above = [owner for owner in cls.__mro__ if owner is not Tensor and issubclass(owner, Tensor)]
-    for name, member in (MEMBERS | PLAIN_MEMBERS if is_plain else MEMBERS).items():
-        if not any(name in owner.__dict__ for owner in above):
-            setattr(cls, name, member)
-    jax.tree_util.register_pytree_with_keys(cls, _flatten_with_keys, _unflatten_of(cls), _flatten)
-    SUBCLASSES.add(cls)
-
-
-def make_wrapper(
-    cls: type[Tensor],
-    size: Sequence[int],
-    strides: Sequence[int] | None = None,
-    storage_offset: int = 0,
-    *,
-    dtype: DTypeLike,
-    layout: object = None,
-    device: object = None,
-    requires_grad: bool = False,
-) -> Any:
-    """Returns a new wrapper without inner tensors, for the `__new__` of its class.
-
-    Args:
-      cls: Its class.
-      size: Its shape.
-      strides: Its strides, by default those of row-major order.
-      storage_offset: PyTorch's, and says nothing: it is that of the inner tensors.
-      dtype: Its dtype.
-      layout: PyTorch's, and says nothing: there is one.
-      device: PyTorch's, and says nothing: it is that of the inner tensors.
-      requires_grad: PyTorch's, and says nothing: inner tensors require grad, and `requires_grad_()` makes them.
-    """
-    del storage_offset, layout, device, requires_grad
-    if cls not in SUBCLASSES:
-        raise SubclassError(f"`{cls.__qualname__}` is no subclass of `ja.Tensor`: derive one, and make that.")
-    made = object.__new__(cls)
-    shape = tuple(map(int, size))
-    made._layout = layout_of(shape, contiguous_stride(shape) if strides is None else tuple(strides), np.dtype(dtype))
-    made._offset = 0
-    return made
-
-
-OF_SUBCLASSES.update(note=register, make=make_wrapper)
 
 
 # -- what a wrapper is made of -----------------------------------------------------------------------------------------
@@ -333,6 +257,12 @@ def _unflatten_of(cls: type) -> Callable[[Frame, Iterable[Any]], Any]:
         return shell_from(cls, frame, inner)
 
     return unflatten
+
+
+def register_kind(cls: type) -> None:
+    """Makes a class one of those that derive from Tensor, and its instances nodes of JAX's pytrees."""
+    jax.tree_util.register_pytree_with_keys(cls, _flatten_with_keys, _unflatten_of(cls), _flatten)
+    SUBCLASSES.add(cls)
 
 
 def shell_from(cls: type, frame: Frame, children: Sequence[Any]) -> Any:
@@ -549,15 +479,7 @@ def _row_op(run: Run, spec: OpSpec, is_written: bool = False) -> Op:
 
 
 def call_wrapper(run: Run, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: object) -> Any:
-    """Runs an op out of place with wrappers among its arguments.
-
-    Args:
-      run: Runs a row out of place, with the arguments that follow.
-      spec: The row.
-      dynamic: Its dynamic arguments.
-      static: Its static ones.
-      generator: Where a random op draws its key.
-    """
+    """Runs an op out of place with wrappers among its arguments."""
     return carry_out(_row_op(run, spec), *named_arguments(spec, dynamic, static, generator))
 
 
@@ -581,15 +503,6 @@ def write_wrapper(
     """Runs an op in place with wrappers among its arguments, and returns its target.
 
     A class that does not know the op in place is asked for it out of place; the result is written to inner tensors.
-
-    Args:
-      run: Runs a row out of place.
-      write: Runs one in place.
-      copy: The row that copies.
-      spec: The row.
-      dynamic: Its dynamic arguments, the target first.
-      static: Its static ones.
-      generator: Where a random op draws its key.
 
     Raises:
       SubclassError: If no subclass knows it, or what it makes does not fit into the target.

@@ -22,12 +22,7 @@ def is_found_elsewhere(cls: type) -> bool:
 
 
 def class_named(place: str, error: type[JaxaotError]) -> Any:
-    """Returns the subclass of a name, which an import of the user's has defined, or which is one of our own.
-
-    Args:
-      place: Its name in a file.
-      error: What is raised if there is none.
-    """
+    """Returns the subclass of a name, which an import of the user's has defined, or which is one of our own."""
     module, _, name = place.partition(":")
     if module == _OURS or module.startswith(f"{_OURS}."):
         importlib.import_module(_OURS)

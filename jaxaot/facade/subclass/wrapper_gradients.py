@@ -39,10 +39,6 @@ def gradient_of(value: Any, find: Callable[[Tensor], Any]) -> Any:
     """Returns the gradient of a tensor, of the same kind; None if there is none.
 
     Inner tensors without a gradient get zeros. Those that carry none stay as they are in the tensor itself.
-
-    Args:
-      value: The tensor.
-      find: Returns the gradient of one that is no wrapper, or None.
     """
     if not is_wrapper(value):
         return find(value)
@@ -112,10 +108,6 @@ def _coerced(value: object, gradient: object) -> Any:
 
 def opened_roots(tensors: Sequence[Any], gradients: Sequence[Any] | None) -> tuple[list[Any], list[Any] | None]:
     """Returns where a backward starts, inner tensors in the place of wrappers.
-
-    Args:
-      tensors: Tensors and wrappers.
-      gradients: Of each its gradient, or None.
 
     Raises:
       NoGradPathError: If no inner tensor of one requires grad.

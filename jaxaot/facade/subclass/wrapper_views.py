@@ -8,42 +8,22 @@ from typing import Any
 
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.subclass.subclass import Op, carry_out, is_wrapper
-from jaxaot.views.chain import (
-    AsComplex,
-    AsDtype,
-    AsReal,
-    AsStrided,
-    Conjugate,
-    Diagonal,
-    Expand,
-    Permute,
-    Reshape,
-    Select,
-    Slice,
-    Squeeze,
-    Unfold,
-    Unsqueeze,
-    ViewChain,
-)
+from jaxaot.views.chain import AsStrided, ViewChain
 
-_STEPS = {
-    Slice: "slice", Select: "select", Permute: "permute", Reshape: "view", Unsqueeze: "unsqueeze", Squeeze: "squeeze",
-    Expand: "expand", Diagonal: "diagonal", Unfold: "unfold", AsStrided: "as_strided", Conjugate: "conj",
-    AsReal: "view_as_real", AsComplex: "view_as_complex", AsDtype: "view_dtype",
+_OP_NAMES = {
+    "Reshape": "view", "AsStrided": "as_strided", "Conjugate": "conj", "AsReal": "view_as_real",
+    "AsComplex": "view_as_complex", "AsDtype": "view_dtype",
 }  # fmt: skip
-"""What `__tensor_dispatch__` is asked for at each kind of step. Its arguments are the fields of the step."""
+"""What `__tensor_dispatch__` is asked for at a kind of step that is not called as the op, `Slice` as `slice`.
+
+The arguments are the fields of the step.
+"""
 
 _ops: dict[type, Op] = {}
 
 
 def through_wrapper(make_view: Callable[..., Any], parent: Tensor, steps: ViewChain) -> Any:
-    """Returns the view of a wrapper some steps further.
-
-    Args:
-      make_view: Returns the view of a tensor one step further.
-      parent: The wrapper.
-      steps: The steps.
-    """
+    """Returns the view of a wrapper some steps further."""
     for step in steps:
         if not is_wrapper(parent):  # a class made a plain tensor of the step before
             parent = make_view(parent, step)
@@ -62,4 +42,4 @@ def _view_op(make_view: Callable[..., Any], kind: Any) -> Op:
     def run(input: Any, *fields: Any) -> Any:
         return make_view(input, kind(*fields, *((input._geometry,) if is_strided else ())))
 
-    return Op(_STEPS[kind], run)
+    return Op(_OP_NAMES.get(str(kind.__name__)) or kind.__name__.lower(), run)

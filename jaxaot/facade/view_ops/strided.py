@@ -14,13 +14,14 @@ from jaxaot.facade.dispatch.dispatch import call
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.subclass.subclass import asks_classes
 from jaxaot.facade.view_ops import views
+from jaxaot.ops.dims import sizes_of
 from jaxaot.ops.table import lookup
 from jaxaot.views.layout import contiguous, layout_of
 
 
 def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: DTypeLike | None = None) -> Tensor:
     """Returns a tensor of any strides, as `as_strided` takes them, on memory of its own."""
-    size, stride = views._sizes((size,)), views._sizes((stride,))
+    size, stride = sizes_of((size,)), sizes_of((stride,))
     if len(size) != len(stride):
         raise ShapeMismatchError(
             f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
@@ -44,7 +45,7 @@ def as_strided_scatter(
 ) -> Tensor:
     """Returns a copy of `input` in which the view `input.as_strided(size, stride, storage_offset)` holds `src`."""
     own = input._layout
-    part = layout_of(views._sizes((size,)), views._sizes((stride,)), own.dtype)
+    part = layout_of(sizes_of((size,)), sizes_of((stride,)), own.dtype)
     if tuple(src.shape) != part.size:
         raise ShapeMismatchError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "

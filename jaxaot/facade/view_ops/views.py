@@ -28,7 +28,7 @@ from jaxaot.facade.memory.tensor import INFERENCE, UNRECORDED_IN, Tensor, wrap
 from jaxaot.facade.nodes.nodes import ViewNode
 from jaxaot.facade.subclass.subclass import SUBCLASSES, asks_classes, carry_out, is_wrapper, named_op
 from jaxaot.facade.subclass.wrapper_views import through_wrapper
-from jaxaot.ops.dims import as_int, normalize_dim
+from jaxaot.ops.dims import as_int, inferred_sizes, normalize_dim, sizes_of
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
 from jaxaot.views.chain import (
@@ -70,15 +70,7 @@ def make_view(parent: Tensor, step: AbstractViewOp, name: str | None = None, cre
 def view_through(
     parent: Tensor, steps: ViewChain, geometry: Geometry, name: str | None = None, creation: str | None = None
 ) -> Tensor:
-    """Returns the view of `parent` some steps further, made at once.
-
-    Args:
-      parent: As for `make_view`.
-      steps: The steps, at least one.
-      geometry: Where they lead.
-      name: As for `make_view`.
-      creation: As for `make_view`.
-    """
+    """Returns the view of `parent` some steps further, which lead to `geometry`, made at once; see `make_view`."""
     if SUBCLASSES and is_wrapper(parent):
         return through_wrapper(make_view, parent, steps)
     size, stride, offset = geometry
@@ -153,48 +145,6 @@ def _axis(tensor: Tensor, dim: int, extra: int = 0) -> int:
     return normalize_dim(dim, tensor.ndim + extra)
 
 
-def _sizes(size: tuple[Any, ...], named: object = None) -> tuple[int, ...]:
-    """Returns sizes that are given one by one, as one sequence, or by keyword."""
-    if named is not None:
-        if size:
-            raise ArgumentError(f"A shape is given once: {size} is one, and {named!r}, which has a name, another.")
-        size = (named,)
-    if len(size) == 1 and isinstance(size[0], (tuple, list)):
-        size = tuple(size[0])
-    if not all(hasattr(n, "__index__") for n in size):
-        raise ArgumentError(f"A shape is made of ints, and this is {size}. Write for instance `x.reshape(2, -1)`.")
-    return tuple(operator.index(n) for n in size)
-
-
-def _inferred(size: tuple[int, ...], numel: int) -> tuple[int, ...]:
-    """Returns `size` with its -1 replaced."""
-    if size.count(-1) > 1:
-        raise ShapeMismatchError("only one dimension can be inferred")
-    known = 1
-    for n in size:
-        if n < -1:
-            raise ShapeMismatchError(f"invalid shape dimension {n}")
-        known *= 1 if n == -1 else n
-    if -1 in size:
-        if known == 0:
-            raise ShapeMismatchError(
-                f"cannot reshape tensor of {numel} elements into shape {list(size)} because the unspecified dimension "
-                "size -1 can be any value and is ambiguous"
-            )
-        if numel % known:
-            raise ShapeMismatchError(
-                f"shape '{list(size)}' is invalid for input of size {numel}. The other sizes make {known}, of which "
-                f"{numel} is no multiple."
-            )
-        return tuple(numel // known if n == -1 else n for n in size)
-    if known != numel:
-        raise ShapeMismatchError(
-            f"shape '{list(size)}' is invalid for input of size {numel}. It has {known} elements; one size may be -1, "
-            "for what is left."
-        )
-    return size
-
-
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """Returns the view at one index of a dim."""
     if input.ndim == 0:
@@ -260,7 +210,7 @@ def view(input: Tensor, *sizes: Any, size: object = None, dtype: DTypeLike | Non
             return detached(input)  # no gradient flows through a view of another dtype, nor through this one
         _refuse_conjugated(input, "view(dtype)")
         return make_view(input, AsDtype(input._layout.dtype, wanted))
-    sizes = _inferred(_sizes(sizes, size), input.numel())
+    sizes = inferred_sizes(sizes_of(sizes, size), input.numel())
     return make_view(input, Reshape(sizes), "ViewBackward0")
 
 
@@ -347,7 +297,7 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
 
 def reshape(input: Tensor, *sizes: Any, shape: object = None) -> Tensor:
     """Returns the elements under another shape: a view where strides allow it, else a copy."""
-    sizes = _inferred(_sizes(sizes, shape), input.numel())
+    sizes = inferred_sizes(sizes_of(sizes, shape), input.numel())
     try:
         return make_view(input, Reshape(sizes), "ViewBackward0")
     except ViewError:
@@ -384,12 +334,12 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Returns one dim as several."""
     axis = _axis(input, dim)
     size = input._layout.size
-    return view(input, (*size[:axis], *_inferred(_sizes(tuple(sizes)), size[axis]), *size[axis + 1 :]))
+    return view(input, (*size[:axis], *inferred_sizes(sizes_of(tuple(sizes)), size[axis]), *size[axis + 1 :]))
 
 
 def permute(input: Tensor, *order: Any, dims: object = None) -> Tensor:
     """Returns the dims in another order."""
-    order = tuple(_axis(input, d) for d in _sizes(order, dims))
+    order = tuple(_axis(input, d) for d in sizes_of(order, dims))
     if len(order) != input.ndim:
         raise ShapeMismatchError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
@@ -452,7 +402,7 @@ def squeeze(input: Tensor, dim: Sizes | None = None) -> Tensor:
 
 def expand(input: Tensor, *sizes: Any, size: object = None, implicit: bool = False) -> Tensor:
     """Returns dims of size 1 repeated, without memory; -1 leaves a dim as it is."""
-    wanted = _sizes(sizes, size)
+    wanted = sizes_of(sizes, size)
     have = input._layout.size
     missing = len(wanted) - len(have)
     if missing < 0:
@@ -535,7 +485,7 @@ def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storag
     """Returns any strided view of the storage."""
     input._ask()
     offset = input._offset if storage_offset is None else operator.index(storage_offset)
-    step = AsStrided(_sizes((size,)), _sizes((stride,)), offset, Geometry(*input._geometry))
+    step = AsStrided(sizes_of((size,)), sizes_of((stride,)), offset, Geometry(*input._geometry))
     if len(step.size) != len(step.stride):
         raise ShapeMismatchError("mismatch in length of strides and shape")
     check_strided(step.size, offset)

@@ -17,7 +17,7 @@ from jaxaot import _trees as pytree
 from jaxaot.errors import AutogradError
 from jaxaot.facade.dispatch.create import tensor
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.facade.subclass.subclass import PLAIN_MEMBERS, Op, carry_out_without_functions
+from jaxaot.facade.subclass.subclass import Op, carry_out_without_functions
 from jaxaot.facade.view_ops import views
 from jaxaot.ops.dtypes import dtype
 
@@ -136,10 +136,6 @@ def _coerce_tangent(gradient: Tensor, output: Any) -> Any:
     return made
 
 
-def _repr(self: Any) -> str:
-    return f"{type(self).__qualname__}({self.plain!r})"
-
-
 def _of_plain(name: str) -> property:
     return property(
         lambda self: getattr(self.plain, name),
@@ -163,10 +159,6 @@ def _requires_grad_(self: Any, requires_grad: bool = True) -> Any:
     return self
 
 
-def _set_requires_grad(self: Any, value: bool) -> None:
-    self.plain.requires_grad_(value)
-
-
 _FIELDS = (
     "_storage", "_layout", "_offset", "_history", "_base_tensor", "_chain", "_counter", "_creation", "_grad", "_hooks",
     "_trace", "_view_node", "_view_parent",
@@ -177,13 +169,15 @@ _CALLED = (
 )  # fmt: skip
 _ASKED = ("grad", "grad_fn", "is_leaf", "data", "device", "_version", "_is_without_values", "_base")
 
-PLAIN_MEMBERS.update({
+MEMBERS: dict[str, Any] = {
     "__tensor_is_plain__": True, "__tensor_flatten__": _flatten, "__tensor_unflatten__": classmethod(_unflatten),
     "__tensor_dispatch__": classmethod(_dispatch), "__coerce_tangent__": staticmethod(_coerce_tangent),
-    "__repr__": _repr, "__deepcopy__": _deepcopy, "requires_grad_": _requires_grad_,
-    "requires_grad": property(lambda self: self.plain.requires_grad, _set_requires_grad),
+    "__repr__": lambda self: f"{type(self).__qualname__}({self.plain!r})", "__deepcopy__": _deepcopy,
+    "requires_grad_": _requires_grad_,
+    "requires_grad": property(lambda self: self.plain.requires_grad, _requires_grad_),
     **{name: _of_plain(name) for name in (*_FIELDS, *_ASKED)}, **{name: _call_plain(name) for name in _CALLED},
-})  # fmt: skip
+}  # fmt: skip
+"""What classes have besides that say nothing of the protocol."""
 
 METHODS = {"as_subclass": as_subclass, "__tensor_function__": classmethod(_function), "__new__": staticmethod(_made)}
-"""What every tensor has because of subclasses."""
+"""What every tensor has besides."""

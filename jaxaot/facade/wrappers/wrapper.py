@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxaot.errors import AutogradError, DtypeError, MissingMemoryError, SubclassError
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.facade.subclass.subclass import MEMBERS, Frame, Op, ask, carrying, leaves_of, like, put_together, take_apart
+from jaxaot.facade.subclass.subclass import Frame, Op, ask, carrying, leaves_of, like, put_together, take_apart
 from jaxaot.facade.subclass.wrapper_gradients import carried, gradient_of, pairs_with
 from jaxaot.facade.wrappers.wrapper_hooks import register_hook, register_post_accumulate_grad_hook
 
@@ -19,15 +19,7 @@ def _asks(value: Tensor) -> str:
     return f"its inner tensors, {', '.join(f'`.{name}`' for name in names)}"
 
 
-def _read(self: Tensor) -> Any:
-    return _concrete(self, "What was called")
-
-
-def _item(self: Tensor) -> Any:
-    return self.item()
-
-
-_ITEM = Op("item", _item)
+_ITEM = Op("item", lambda self: self.item())
 
 
 def _concrete(self: Tensor, what: str) -> Any:
@@ -41,19 +33,7 @@ def _concrete(self: Tensor, what: str) -> Any:
     )
 
 
-def _initialize(self: Tensor, *args: object, **kwargs: object) -> None:
-    """Does nothing: `__new__` has made it."""
-
-
 # -- gradients ---------------------------------------------------------------------------------------------------------
-
-
-def _requires_grad(self: Tensor) -> bool:
-    return any(leaf.requires_grad for leaf in carried(self))
-
-
-def _set_requires_grad(self: Tensor, value: bool) -> None:
-    self.requires_grad_(value)
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Any:
@@ -77,18 +57,6 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Any:
         if inner.requires_grad != bool(requires_grad):
             setattr(self, name, inner.detach().requires_grad_(requires_grad))
     return self
-
-
-def _is_leaf(self: Tensor) -> bool:
-    return all(leaf.is_leaf for leaf in carried(self))
-
-
-def _grad_fn(self: Tensor) -> Any:
-    return next((leaf.grad_fn for leaf in carried(self) if leaf.grad_fn is not None), None)
-
-
-def _get_grad(self: Tensor) -> Any:
-    return gradient_of(self, lambda leaf: leaf.grad)
 
 
 def _set_grad(self: Tensor, value: Tensor | None) -> None:
@@ -121,18 +89,6 @@ def detach_(self: Tensor) -> Any:
 # -- what it is --------------------------------------------------------------------------------------------------------
 
 
-def _version(self: Tensor) -> int:
-    return sum(leaf._version for leaf in leaves_of(self))
-
-
-def _device(self: Tensor) -> Any:
-    return next(leaves_of(self)).device
-
-
-def _get_data(self: Tensor) -> Any:
-    return self.detach()
-
-
 def _set_data(self: Tensor, value: Tensor) -> None:
     inner, frame = take_apart(self)
     if type(value) is not type(self) or take_apart(value)[1].kind != frame.kind:
@@ -151,10 +107,6 @@ def _repr(self: Tensor) -> str:
     if frame.context is not None:
         parts.append(f"context={frame.context!r}")
     return f"{type(self).__qualname__}({', '.join(parts)})"
-
-
-def _format(self: Tensor, spec: str) -> str:
-    return format(repr(self), spec)
 
 
 # -- copies ------------------------------------------------------------------------------------------------------------
@@ -182,16 +134,27 @@ def rebuild_wrapper(cls: type, frame: Frame, inner: list[Any], mark: str | None)
     return made
 
 
-MEMBERS.update({
-    "__init__": _initialize, "_read": _read, "_concrete": _concrete,
-    "requires_grad": property(_requires_grad, _set_requires_grad), "requires_grad_": requires_grad_,
-    "is_leaf": property(_is_leaf), "grad_fn": property(_grad_fn),
-    "grad": property(_get_grad, _set_grad, lambda self: _set_grad(self, None)), "retain_grad": retain_grad,
-    "register_hook": register_hook, "register_post_accumulate_grad_hook": register_post_accumulate_grad_hook,
-    "detach_": detach_,
-    "_version": property(_version), "device": property(_device), "data": property(_get_data, _set_data),
+MEMBERS: dict[str, Any] = {
+    "__init__": lambda self, *args, **kwargs: None,  # `__new__` has made it
+    "_read": lambda self: _concrete(self, "What was called"), "_concrete": _concrete,
+    "requires_grad": property(
+        lambda self: any(leaf.requires_grad for leaf in carried(self)),
+        lambda self, value: self.requires_grad_(value),
+    ),
+    "requires_grad_": requires_grad_,
+    "is_leaf": property(lambda self: all(leaf.is_leaf for leaf in carried(self))),
+    "grad_fn": property(lambda self: next((leaf.grad_fn for leaf in carried(self) if leaf.grad_fn is not None), None)),
+    "grad": property(
+        lambda self: gradient_of(self, lambda leaf: leaf.grad), _set_grad, lambda self: _set_grad(self, None)
+    ),
+    "retain_grad": retain_grad, "register_hook": register_hook,
+    "register_post_accumulate_grad_hook": register_post_accumulate_grad_hook, "detach_": detach_,
+    "_version": property(lambda self: sum(leaf._version for leaf in leaves_of(self))),
+    "device": property(lambda self: next(leaves_of(self)).device),
+    "data": property(lambda self: self.detach(), _set_data),
     "_base": property(lambda self: None), "_is_view": lambda self: False,
     "_is_without_values": property(lambda self: any(leaf._is_without_values for leaf in leaves_of(self))),
-    "__repr__": _repr, "__format__": _format, "__deepcopy__": _deepcopy, "__reduce__": _reduce,
-    "__reduce_ex__": lambda self, protocol: _reduce(self),
-})  # fmt: skip
+    "__repr__": _repr, "__format__": lambda self, spec: format(repr(self), spec), "__deepcopy__": _deepcopy,
+    "__reduce__": _reduce, "__reduce_ex__": lambda self, protocol: _reduce(self),
+}  # fmt: skip
+"""What Tensor has and wrappers have otherwise."""

@@ -108,11 +108,7 @@ class Packing:
     __slots__ = ("_fill", "form", "kept")
 
     def __init__(self, wrapper: Tensor):
-        """Takes note of what a wrapper is made of.
-
-        Args:
-          wrapper: The wrapper.
-        """
+        """Takes note of what a wrapper is made of."""
         self.form = form_of(wrapper)
         self.kept: list[Tensor] = []
         self._fill = self._filling(wrapper)
