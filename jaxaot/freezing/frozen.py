@@ -208,10 +208,6 @@ class FrozenFunction(Generic[P, R]):
         n_fewer = len(traced.jaxpr.eqns) - len(parts.run.jaxpr.eqns)
         print("\n".join([f"{len(lines)} packed values, {n_fewer} equations fewer in each call", *lines]))
 
-    def explain_cache(self) -> Any:
-        """Returns what became in `cache_dir` of each graph of the function."""
-        return self._compiled.explain_cache()
-
     def cache_info(self) -> Any:
         """Returns how many calls found a program, how many had one built, and how many there are."""
         return self._compiled.cache_info()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -10,11 +9,9 @@ import jax
 from jaxaot._jax import needs_lowering
 from jaxaot._logs import logger_of
 from jaxaot._typing import ClosedJaxpr
-from jaxaot.backend.cpu.run import Way
+from jaxaot.backend.cpu.run import Way, choose_way
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import check_sizes
-from jaxaot.lower.warm.events import CacheEvent
-from jaxaot.lower.warm.ways import warm_way
 from jaxaot.partition.fitting import Asked, fitting
 from jaxaot.settings import Config
 
@@ -27,7 +24,6 @@ class Chooser:
     def __init__(self, passes: tuple[str, ...], settings: Config, platform: str, measures: bool):
         """Makes one for some passes; `measures` says whether programs may be compiled apart, to be measured."""
         self.passes, self.platform, self.measures, self._settings = passes, platform, measures, settings
-        self.cache_events: list[CacheEvent] = []
         self.known: tuple[ClosedJaxpr, ClosedJaxpr] | None = None  # one about to be traced again, and what runs then
         self.chosen: tuple[ClosedJaxpr, Way] | None = None  # one about to be compiled with other options, and how
         self.asked: dict[int, tuple[ClosedJaxpr, Asked]] = {}  # by id: graphs whose program is measured
@@ -48,17 +44,13 @@ class Chooser:
         _, known = self.asked.get(id(found.jaxpr), (None, None))  # JAX may have traced it before
         return found, known
 
-    def way_of(
-        self, closed: ClosedJaxpr, n_given: int, is_one_program: bool, donated: Sequence[int] = (), name: str = "fn"
-    ) -> Way | None:
+    def way_of(self, closed: ClosedJaxpr, n_given: int, is_one_program: bool) -> Way | None:
         """Returns how the graph of a call is run; None if only JAX can do that.
 
         Args:
           closed: The graph.
           n_given: How many arrays the call has; a graph of more has tracers of others, and JAX says where they leaked.
           is_one_program: Whether it has to be one.
-          donated: The positions of the inputs that it gives away.
-          name: What profiles call it.
         """
         chosen, self.chosen = self.chosen, None
         if chosen is not None and chosen[0] is closed:
@@ -67,10 +59,10 @@ class Chooser:
             return None
         check_sizes(closed.jaxpr)
         _log.debug("under ja.jit:\n%s", closed)
-        return warm_way(
-            inline(closed, also_custom=True), self.passes, self._settings, platform=self.platform,
-            is_one_program=is_one_program, donated=donated, name=name, note=self.cache_events.append,
-        )  # fmt: skip
+        settings, opened = self._settings, inline(closed, also_custom=True)
+        return choose_way(
+            opened, self.passes, settings.check_graphs, settings.exact_rounding, self.platform, is_one_program
+        )
 
 
 def donated_by(traced: Any) -> list[int]:

@@ -16,7 +16,6 @@ from jaxaot._util import KeptWith, frozen, look_like, referable, shown, signatur
 from jaxaot.lower.platforms import SEVERAL, are_several, platform_of
 from jaxaot.lower.static import counted_from_first, refuse_cycles
 from jaxaot.lower.version import AnotherWay, Checked, HasObjects, Objects, OfObjects, Version
-from jaxaot.lower.warm.events import CacheReport, as_report
 from jaxaot.settings import Config
 
 if TYPE_CHECKING:
@@ -189,16 +188,6 @@ class Jitted(Generic[P, R]):
             return jitted_report(self._name, call._replace(on_devices=exchanges), self._options)
         except Exception as error:
             raise without_own_frames(error)  # noqa: B904  # it is the same exception
-
-    def explain_cache(self) -> CacheReport:
-        """Returns what became in `cache_dir` of each graph of the function: hits, misses and bypasses, and why.
-
-        The report prints one line for each.
-        """
-        versions = list(self._versions.values())
-        found = [event for version in versions for event in version.cache_events]
-        of_objects = self._made_of_objects
-        return as_report([*found, *(of_objects.explain_cache() if of_objects is not None else ())])
 
     def clear_cache(self) -> None:
         """Drops all that was compiled."""

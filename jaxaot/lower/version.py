@@ -40,7 +40,6 @@ from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.chooser import Chooser, donated_by
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.static import Static, refuse_cycles
-from jaxaot.lower.warm.events import CacheEvent, CacheReport
 from jaxaot.partition.fitting import Asked, find_traced, taken_bytes
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
@@ -126,10 +125,6 @@ class OfObjects(Protocol):
         """Returns a stage of that graph, by `method`, which, once compiled, takes what the call took."""
         ...
 
-    def explain_cache(self) -> CacheReport:
-        """Returns what became in `cache_dir` of each graph."""
-        ...
-
 
 class Objects(NamedTuple):
     """How functions of objects are jitted, whose changes a call has to write back.
@@ -182,12 +177,11 @@ class _TunedFunction:
                 return self._fn(*args, **kwargs)
             return jax.tree.unflatten(traced.out_tree, jaxpr_as_fun(traced.jaxpr)(*leaves))
         name = getattr(self._fn, "__name__", "fn")
-        donated = donated_by(traced)
-        way = self._chooser.way_of(traced.jaxpr, len(leaves), self._is_one_program, donated, name)
+        way = self._chooser.way_of(traced.jaxpr, len(leaves), self._is_one_program)
         if way is None:
             return self._fn(*args, **kwargs)
         if way.needs_own_call and not self._is_one_program:
-            raise AnotherWay(_Found(way, traced.out_tree, donated))
+            raise AnotherWay(_Found(way, traced.out_tree, donated_by(traced)))
         graph = way.tuned.jaxpr if way.is_changed else traced.jaxpr
         if self._is_less and not self._is_one_program and way.tuned.optimizes_fully:
             raise AnotherWay(_Fully(traced.jaxpr, way))
@@ -288,11 +282,6 @@ class Version:
         self._own_calls: dict[Any, Callable[..., Any]] = {}
         self._known: set[Any] = set()  # calls whose programs were looked at
         self._recent: _Recent | None = None
-
-    @property
-    def cache_events(self) -> list[CacheEvent]:
-        """What became of its graphs in `cache_dir`."""
-        return self._chooser.cache_events
 
     @property
     def _looks_at_graphs(self) -> bool:

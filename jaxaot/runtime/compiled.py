@@ -24,7 +24,7 @@ from jaxaot.facade.cells.iterated import has_iterators, opened, read_iterators
 from jaxaot.facade.marks.raised import OnMeta, is_of_function
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.trace_state import RUNNING, wait_for_traces
-from jaxaot.lower.warm.events import CacheReport, as_report
+from jaxaot.lower.warm.events import CacheReport
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
 from jaxaot.report.record import Report
@@ -496,13 +496,12 @@ class CompiledFunction(Generic[P, R]):
             return self._recompiles.explain()
 
     def explain_cache(self) -> CacheReport:
-        """Returns what became in `cache_dir` of each graph of the function: hits, misses and bypasses, and why.
+        """Returns what became in `cache_dir` of each joint graph of the function: hits, misses and bypasses, and why.
 
         The report prints one line for each.
         """
         with self._building:
-            lookers = [one for program in self.programs for one in (program, *program.executables.values())]
-        return as_report([event for one in lookers for event in getattr(one, "cache_events", ())])
+            return CacheReport(event for program in self.programs for event in program.cache_events)
 
     def cache_info(self) -> CacheInfo:
         """Returns how many calls found a program, how many did not, and how many programs there are.
