@@ -22,7 +22,8 @@ from jaxaot.partition.fitting import find_traced, fitting, taken_bytes
 if TYPE_CHECKING:
     from jaxaot.buckets.policy import Given
     from jaxaot.lower.jit_report import OfCall
-    from jaxaot.lower.sized import Dynamic, Sized
+    from jaxaot.lower.sized import Sized
+    from jaxaot.lower.sizes import Dynamic
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -35,19 +35,20 @@ from jaxaot.errors import AutogradError, ExportError, TraceError, UsageError
 from jaxaot.facade.cells.iterated import read_iterators
 from jaxaot.facade.marks.raised import OnMeta, require_values
 from jaxaot.ir.rewrite import inline
-from jaxaot.lower.families import CannotRunError
+from jaxaot.lower.size_class import CannotRunError
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.pipeline import TracingStages, traced_call
 from jaxaot.plan.difference import place_name
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.saved import FromPrimal, TapePlan
 from jaxaot.plan.stages import JointGraph, Partition, Traced
+from jaxaot.runtime.bucket_plan import BucketPlan, Shared
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.double_backward import gradients_function, tape_plan
 from jaxaot.runtime.key import parameter_names
 from jaxaot.runtime.program import empty_inputs, forward_graph
-from jaxaot.runtime.room import Room, Shared
-from jaxaot.runtime.sizes import Sizes
+from jaxaot.runtime.sizes import TracedSizes
+from jaxaot.runtime.traced_call import GivenCall
 from jaxaot.saving import arrays_to_bytes
 from jaxaot.tape.modes import enable_grad, no_grad
 from jaxaot.tracer.arguments import flatten_arguments
@@ -122,7 +123,7 @@ def export(
     for mode in (enable_grad, no_grad) if with_gradients else (no_grad,):
         with mode():
             try:
-                sizes = Sizes(fn, None, buckets, _Stages(), given) if dims else None
+                sizes = TracedSizes(fn, None, buckets, _Stages(), given) if dims else None
                 tracer = _Tracer(fn, writer, dims, sizes, tables, is_differentiable)
                 programs += tracer.programs(args, kwargs)
             except OnMeta as error:
@@ -195,7 +196,7 @@ class _Tracer:
     """Traces the calls of a function, each to the program that carries it out."""
 
     def __init__(
-        self, fn: Callable[..., Any], state: StateWriter, dims: Sequence[MovingDim], sizes: Sizes | None,
+        self, fn: Callable[..., Any], state: StateWriter, dims: Sequence[MovingDim], sizes: TracedSizes | None,
         tables: dict[str, np.ndarray], is_differentiable: bool,
     ):  # fmt: skip
         self.is_differentiable = is_differentiable
@@ -218,22 +219,21 @@ class _Tracer:
         assert isinstance(example, tuple), "the example was looked at before"
         wanted = all_sizes(self.dims, example)
         for at in self._apart(example):
-            sizes.sees(traced_call(self.fn, *at_sizes(self.dims, at, args, kwargs)))
+            sizes.sees(traced_call(GivenCall(self.fn, *at_sizes(self.dims, at, args, kwargs))))
         found: dict[Any, ExportedProgram] = {}
         for at in wanted:
-            call = traced_call(self.fn, *at_sizes(self.dims, at, args, kwargs))
-            room = sizes.room(call)
+            call = traced_call(GivenCall(self.fn, *at_sizes(self.dims, at, args, kwargs)))
+            plan = sizes.plan(call)
             moved = self._moved(call.traced, call.args, call.kwargs)
-            if room is not None:
-                key, partition, why = id(room.fit.made), room.partition, ""
+            if isinstance(plan, BucketPlan):
+                key, partition, bucket, why = id(plan.fit.made), plan.partition, plan, ""
             else:
-                key, partition, why = at, None if call.joint is None else _cut(call.joint), sizes.refused[call.shapes]
+                key, partition, bucket, why = at, None if call.joint is None else _cut(call.joint), None, plan
             if key not in found:
-                found[key] = ExportedProgram(moved, call.traced, partition, room, why)
+                found[key] = ExportedProgram(moved, call.traced, partition, bucket, why)
                 self._require_few(list(found.values()), len(wanted))
-            names = [] if room is None else list(map(self._table, room.fit.given))
-            plans = plans_to_json(moved, call.traced, partition, room, names)
-            found[key].rows.append((at, plans))
+            names = [] if bucket is None else list(map(self._table, bucket.fit.given))
+            found[key].rows.append((at, plans_to_json(moved, call.traced, partition, bucket, names)))
         return list(found.values())
 
     def _table(self, value: Any) -> str:
@@ -272,7 +272,7 @@ class ExportedProgram:
       traced: Its graph, with plans that need no source; where sizes change, at the first of its sizes.
       original: The same with the plans of this process.
       partition: Its forward and backward; None if no gradient flows.
-      room: How it runs in the program of a bucket; None if it has its own.
+      bucket: How it runs in the program of a bucket; None if it has its own.
       why: Why it has its own, where sizes change.
       is_differentiable: Whether its backward has a derivative.
       rows: Where sizes change, the sizes that it is for, each with the plans as JSON.
@@ -281,15 +281,15 @@ class ExportedProgram:
     traced: Traced
     original: Traced
     partition: Partition | None
-    room: Room | None = None
+    bucket: BucketPlan | None = None
     why: str = ""
     is_differentiable: bool = False
     rows: list[tuple[tuple[int, ...], Any]] = dataclasses.field(default_factory=list, repr=False)
 
     def graphs(self) -> dict[str, Any]:
         """Returns the graphs by name as they are lowered: forward, backward, joint, gradients, second."""
-        if self.room is not None:
-            return _graphs_of_bucket(self.room.shared)
+        if self.bucket is not None:
+            return _graphs_of_bucket(self.bucket.shared)
         graphs = {"forward": prepare_forward(forward_graph(self.original, self.partition))}
         if self.partition is not None:
             residuals = self.partition.plan.residuals
@@ -424,7 +424,7 @@ class ExportedFunction:
 
 
 def _program_to_json(program: ExportedProgram, names: Mapping[str, str], state: StatePlan) -> dict[str, Any]:
-    described = describe_program(program.traced, program.partition, state, program.room)
+    described = describe_program(program.traced, program.partition, state, program.bucket)
     held = {"graphs": dict(names), "signature": described}
     if not program.rows:
         plans = plans_to_json(
@@ -439,7 +439,7 @@ def plans_to_json(
     traced: Traced,
     original: Traced,
     partition: Partition | None,
-    room: Room | None = None,
+    plan: BucketPlan | None = None,
     given: Sequence[str] = (),
     is_differentiable: bool = False,
 ) -> dict[str, Any]:
@@ -449,7 +449,7 @@ def plans_to_json(
       traced: A call, with plans that need no source.
       original: The same with the plans of this process.
       partition: Its forward and backward.
-      room: How it runs in the program of a bucket.
+      plan: How it runs in the program of a bucket.
       given: The names of the arrays that this program takes for its sizes.
       is_differentiable: Whether its backward has a derivative.
     """
@@ -477,12 +477,12 @@ def plans_to_json(
             "zero_gradients": list(partition.joint.zero_gradients),
             "in_types": _types(partition.backward.in_avals),
         }
-    if room is not None:
+    if plan is not None:
         plans["room"] = {
-            "in_types": _types(room.shared.whole.in_avals),
+            "in_types": _types(plan.shared.whole.in_avals),
             "given": list(given),
-            "pads": [[i, list(shape)] for i, shape in room.fit.pads],
-            "crops": [[i, to_json(crop)] for i, crop in room.fit.crops],
+            "pads": [[i, list(shape)] for i, shape in plan.fit.pads],
+            "crops": [[i, to_json(crop)] for i, crop in plan.fit.crops],
         }
     return plans
 

@@ -36,7 +36,7 @@ from jaxaot.facade.dispatch.create import as_tensor
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
 from jaxaot.lower.cache_key import jax_settings
-from jaxaot.lower.families import Fit, Made
+from jaxaot.lower.size_class import Fit, Made
 from jaxaot.plan.alias import AliasPlan
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.cells import PlacePlan
@@ -45,12 +45,12 @@ from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.saved import FromPrimal, SavePlan, TapePlan
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.plan.world import WorldPlan
+from jaxaot.runtime.bucket_plan import BucketPlan, Shared, may_be_padded
 from jaxaot.runtime.call import MISS, generate, generate_test
 from jaxaot.runtime.compile_report import Inspector
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.options import CompileOptions
 from jaxaot.runtime.program import Program, empty_inputs
-from jaxaot.runtime.room import Room, Shared, may_be_padded
 from jaxaot.saving import load_state
 from jaxaot.tape.modes import no_grad
 from jaxaot.tape.modes import state as modes
@@ -202,8 +202,8 @@ class _Reader:
         )  # fmt: skip
         if bucket is not None:
             traced = dataclasses.replace(traced, jaxpr=graph_of_types(in_types, out_types))
-            room, tape = self._room(traced, backward, bucket)
-            made = Program(traced, room.partition, bucket.make, config.get().donate, key, room=room, tape=tape)
+            plan, tape = self._plan(traced, backward, bucket)
+            made = Program(traced, plan.partition, bucket.make, config.get().donate, key, bucket=plan, tape=tape)
             return generate(made, writing)
         empty, made = empty_inputs(traced), self._graph("forward")
         graph = graph_of(made, in_types, empty, len(out_types))
@@ -233,7 +233,7 @@ class _Reader:
             raise ArchiveError(f"{self.archive.name} is damaged: its gradients are those of other arrays.")
         return differentiable_once(made, self._graph("second"))
 
-    def _room(self, traced: Traced, backward: Any, bucket: _Bucket) -> tuple[Room, TapePlan | None]:
+    def _plan(self, traced: Traced, backward: Any, bucket: _Bucket) -> tuple[BucketPlan, TapePlan | None]:
         """Returns how a size runs in the program of its bucket."""
         held = self.plans["room"]
         read = lambda name, reader: from_json(reader, held.get(name), f"the bucket's {name!r}")
@@ -264,7 +264,7 @@ class _Reader:
         if not all(0 <= i < len(results) for i, _ in cuts):
             raise ArchiveError(f"{self.archive.name} is damaged: a size cuts a result that its bucket does not have.")
         crops = tuple((i, cut(results[i])) for i, cut in cuts)
-        return Room(Fit(bucket.made, given, pads, crops, None, 1.0), partition), tape
+        return BucketPlan(Fit(bucket.made, given, pads, crops, None, 1.0), partition), tape
 
     def _partition(
         self, held: Mapping[str, Any], forward: Any, empty: Sequence[int], backward: Callable[..., Any]

@@ -1,7 +1,7 @@
 """`ja.jit` of functions whose arguments change their sizes: one program for all sizes up to a bucket, exact values.
 
 The function is traced at each new size, as it would be anyway. If that trace is like the ones that the program of the
-bucket was made of, the program runs on padded arrays; else the size has a program of its own. See `families.py`.
+bucket was made of, the program runs on padded arrays; else the size has a program of its own. See `sizes.py`.
 """
 
 from __future__ import annotations
@@ -10,44 +10,39 @@ import collections
 import concurrent.futures
 import dataclasses
 import functools
-import itertools
 import operator
 import os
 import threading
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeAlias, TypeVar, overload
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot import settings
 from jaxaot._jax import as_one_call, is_key_dtype, is_outermost, trace_context
 from jaxaot._util import look_like, shown, signature_of
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import UsageError
 from jaxaot.lower.bucket_sharding import (
     OtherPlacesError,
+    Parts,
     in_auto,
     is_typed,
     parts_of,
     shardings_of,
     typed_mesh,
-    why_not_padded,
 )
-from jaxaot.lower.families import Family, Fit, Graph, Made, Place, Shapes, described, graph_of, shown_shapes
 from jaxaot.lower.jit import Jitted
+from jaxaot.lower.size_class import CannotRunError, Fit, Graph, Made, Place, Shapes, graph_of
+from jaxaot.lower.sizes import Dynamic, Sizes, axes_said, read_dims
 from jaxaot.lower.static import Static, counted_from_first
 from jaxaot.lower.version import PLACED, Objects, OfObjects
 from jaxaot.report.record import Report
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-Dims: TypeAlias = "int | Sequence[int] | Mapping[int, Given]"
-"""How users say which dims of an argument change: one, several, or each with its buckets."""
-Dynamic: TypeAlias = "bool | Mapping[str, Dims]"
 
 _KIND = "ja.jit(dynamic=…)"
 
@@ -108,16 +103,99 @@ class _Exact:
 
     Attributes:
       call: The jitted function.
-      why: Why it is not that of a bucket.
+      at: What calls of other sizes have in common with those of its size, and their shapes.
     """
 
-    def __init__(self, fn: Callable[..., Any], options: dict[str, Any], objects: Objects, why: str):
+    def __init__(self, fn: Callable[..., Any], options: dict[str, Any], objects: Objects, at: tuple[Any, Shapes]):
         @functools.wraps(fn)
         def apart(*args: Any, **kwargs: Any) -> Any:
             return fn(*args, **kwargs)
 
         self._alive = apart  # as what is compiled lives as long as this
-        self.call, self.why = Jitted(apart, options, objects), why
+        self.call, self.at = Jitted(apart, options, objects), at
+
+
+class _SizedCall:
+    """A call of arrays whose sizes may change, a `SizedCall`."""
+
+    parts: Parts
+    fixed = ()
+
+    def __init__(self, sized: Sized[Any, Any], rest: Any, avals: list[Any], leaves: list[Any], args: Any, kwargs: Any):
+        self._sized, self._rest, self._avals, self._leaves = sized, rest, avals, leaves
+        self._args, self._kwargs = args, kwargs
+        self.moving, self.static = sized._static.split(args, kwargs)
+        self.shapes, self.arrays, self.parts = _shapes(avals), dict(enumerate(leaves)), rest[-2]
+        self._mesh, self._shardings = rest[-1], ()
+
+    @functools.cached_property
+    def key(self) -> Any:
+        kinds = tuple((str(aval.dtype), aval.ndim, aval.weak_type) for aval in self._avals)
+        is_learned = self._sized._said_dims is None
+        fixed = [[None if (i, k) in self.places else n for k, n in enumerate(s)] for i, s in enumerate(self.shapes)]
+        return self._rest, kinds, None if is_learned else tuple(map(tuple, fixed))
+
+    @functools.cached_property
+    def places(self) -> dict[Place, Buckets]:
+        found: dict[Place, Buckets] = {}
+        signature, position = signature_of(self._sized._fn), 0
+        names = [] if signature is None else list(signature.parameters)
+        for which, value in self.moving.items():
+            name = names[which] if isinstance(which, int) and which < len(names) else str(which)
+            for _ in jax.tree.leaves(value):
+                said = axes_said(name, self._sized._said_dims or {}, len(self.shapes[position]), "an array")
+                found |= {(position, axis): buckets for axis, buckets in said}
+                position += 1
+        return found
+
+    def guessed(self) -> dict[Place, Buckets]:
+        return {}
+
+    def with_leaves(self, leaves: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Returns its arguments with other arrays in them."""
+        tree = jax.tree.structure(list(self.moving.values()))
+        given = dict(zip(self.moving, jax.tree.unflatten(tree, leaves), strict=True)) | self.static
+        return tuple(given[i] for i in range(len(self._args))), {name: given[name] for name in self._kwargs}
+
+    def _traced(self, specs: Sequence[Any]) -> Any:
+        args, kwargs = self.with_leaves(specs)
+        return self._sized._traced.trace(*args, **kwargs)
+
+    def trace(self, at: Shapes) -> Graph:
+        pairs = zip(at, self._avals, strict=True)
+        specs = [jax.ShapeDtypeStruct(shape, a.dtype, weak_type=a.weak_type) for shape, a in pairs]
+        if self._mesh is None or at != self.shapes:
+            return graph_of(self._traced(specs))
+        exact = self._traced(self._leaves).jaxpr  # the mesh is in types of results, not in graphs that are compared
+        self._shardings = shardings_of(exact, self._mesh)
+        if any(is_typed(jax.typeof(const)) for const in exact.consts):
+            raise CannotRunError("a constant of it lies on several devices")
+        try:
+            return graph_of(self._traced(specs))
+        except Exception as error:
+            raise CannotRunError(f"for arrays on one device it raises {type(error).__name__}") from error
+
+    def compiled(self, made: Made, name: str, large: Graph) -> Callable[..., Any]:
+        graph, mesh = made.graph, self._mesh
+        n_given = len(graph.in_avals) - len(large.closed.in_avals)
+        donated = tuple(i + n_given for i in large.donated)
+        run = as_one_call(graph, name)
+        if mesh is not None:
+            run = in_auto(run, mesh, self._shardings, graph.out_avals)
+        kinds = [(a.shape, a.dtype) for a in graph.in_avals[n_given:]]
+
+        def call(*args: Any) -> Any:
+            found = list(map(jax.typeof, args[n_given:]))
+            if [(a.shape, a.dtype) for a in found] != kinds or any(map(is_typed, found)) != (mesh is not None):
+                raise _OtherTypesError
+            return run(*args)
+
+        call.__name__ = call.__qualname__ = name
+        options = {**self._sized._compiling, **({"donate_argnums": donated} if donated else {})}
+        return Jitted(call, options, self._sized._objects)
+
+    def finished(self, fit: Fit) -> Fit:
+        return fit._replace(shardings=self._shardings)
 
 
 class Sized(Generic[P, R]):
@@ -156,8 +234,8 @@ class Sized(Generic[P, R]):
         self._plain: Jitted[P, R] = Jitted(fn, options, objects)
         self._static = Static(fn, self._options)
         self._has_static = bool(self._static.numbers or self._static.names)
-        self._learns = read_buckets(buckets) if dynamic is True else None
-        self._given = {} if isinstance(dynamic, bool) else read_dims(fn, dynamic, read_buckets(buckets))
+        self._buckets = read_buckets(buckets)
+        self._said_dims = None if isinstance(dynamic, bool) else read_dims(fn, dynamic, self._buckets)
         self._most = MOST_PROGRAMS if max_programs is None else max_programs
         of_compile = None if dynamic is True else dynamic  # by default it sees what changes
         self._said = {"dynamic": of_compile, "buckets": buckets, "max_programs": self._most}
@@ -170,7 +248,7 @@ class Sized(Generic[P, R]):
     def _reset(self) -> None:
         self._traced = jax.jit(self._apart(), **self._tracing)
         self._sizes: dict[Any, _Size] = {}
-        self._families: dict[Any, Family] = {}
+        self._known_sizes = Sizes(self._name, self._buckets if self._said_dims is None else None)
         self._held: collections.OrderedDict[int, Any] = collections.OrderedDict()
         self._known: dict[Any, _Known] = {}
         self._latest: _Known | None = None
@@ -316,8 +394,9 @@ class Sized(Generic[P, R]):
             self._known = {rest: known for rest, known in self._known.items() if not known.holds(gone)}
             self._latest = self._last = self._touched = None
             if isinstance(gone, Made):
-                for family in self._families.values():
-                    family.forget(gone)
+                self._known_sizes.forget(gone)
+            else:
+                self._known_sizes.refused.pop(gone.at, None)
 
     def _new_size(self, rest: Any, avals: list[Any], leaves: list[Any], args: Any, kwargs: Any) -> _Size:
         with self._lock:
@@ -327,108 +406,17 @@ class Sized(Generic[P, R]):
             if self._objects.are_in((args, kwargs)):
                 size = _Size(None, None, self._of_objects())
             else:
-                shapes = _shapes(avals)
-                fit = self._fit(rest, avals, shapes, leaves, args, kwargs)
+                call = _SizedCall(self, rest, avals, leaves, args, kwargs)
+                fit = self._known_sizes.fit(call)
                 if isinstance(fit, Fit):
                     size = _Size(fit, fit.made, None)
                 else:
-                    exact = _Exact(self._fn, self._options, self._objects, fit)
+                    exact = _Exact(self._fn, self._options, self._objects, (call.key, call.shapes))
                     size = _Size(None, exact, exact.call)
             if size.held is not None:
                 self._hold(size.held)
             self._sizes[rest, tuple(avals)] = size
             return size
-
-    def _fit(self, rest: Any, avals: list[Any], shapes: Shapes, leaves: list[Any], args: Any, kwargs: Any) -> Fit | str:
-        """Returns how a call runs in the program of its bucket, or why it does not."""
-        moving, static = self._static.split(args, kwargs)
-        family = self._family(rest, avals, shapes, moving)
-        family.sees(shapes)
-        if not family.places:
-            return "no size of it has changed so far"
-        for i in {i for i, _ in family.places}:
-            if is_key_dtype(avals[i].dtype):
-                return "an axis of random keys changes its size"
-            why = why_not_padded(leaves[i]) if isinstance(leaves[i], jax.Array) else None
-            if why is not None:
-                return why
-
-        def traced(specs: Sequence[Any]) -> Any:
-            given = _given(moving, specs) | static
-            positional = [given[i] for i in range(len(args))]
-            return self._traced.trace(*positional, **{name: given[name] for name in kwargs})
-
-        def trace(at: Shapes) -> Graph:
-            pairs = zip(at, avals, strict=True)
-            specs = [jax.ShapeDtypeStruct(shape, a.dtype, weak_type=a.weak_type) for shape, a in pairs]
-            return graph_of(traced(specs))
-
-        mesh, shardings = rest[-1], ()
-        if mesh is not None:  # in the types of results, but not in the graphs that are compared
-            exact = traced(leaves).jaxpr
-            shardings = shardings_of(exact, mesh)
-            if any(is_typed(jax.typeof(const)) for const in exact.consts):
-                return "a constant of it lies on several devices"
-            try:
-                trace(shapes)
-            except Exception as error:
-                return f"for arrays on one device it raises {type(error).__name__}"
-        fit = family.fit(shapes, trace, functools.partial(self._compiled, mesh=mesh, shardings=shardings))
-        if isinstance(fit, str):
-            family.refused[shapes] = fit
-            return fit
-        return fit._replace(shardings=shardings)
-
-    def _family(self, rest: Any, avals: list[Any], shapes: Shapes, moving: Mapping[Any, Any]) -> Family:
-        places = self._places(moving, shapes)
-        kinds = tuple((str(aval.dtype), aval.ndim, aval.weak_type) for aval in avals)
-        fixed = tuple(
-            tuple(None if (i, axis) in places else n for axis, n in enumerate(shape)) for i, shape in enumerate(shapes)
-        )
-        key = rest, kinds, fixed if self._learns is None else None
-        if key not in self._families:
-            self._families[key] = Family(places, self._learns, self._name, settings.get().check_graphs, rest[-2])
-        return self._families[key]
-
-    def _places(self, moving: Mapping[Any, Any], shapes: Shapes) -> dict[Place, Buckets]:
-        """Returns the axes that were said to change."""
-        found: dict[Place, Buckets] = {}
-        start = 0
-        signature = signature_of(self._fn)
-        names = [] if signature is None else list(signature.parameters)
-        for which, value in moving.items():
-            n = len(jax.tree.leaves(value))
-            name = names[which] if isinstance(which, int) and which < len(names) else str(which)
-            for dim, buckets in self._given.get(name, {}).items():
-                for i in range(start, start + n):
-                    rank = len(shapes[i])
-                    if not -rank <= dim < rank:
-                        raise UsageError(
-                            f"`dynamic` says that dim {dim} of `{name}` changes, and an array of it has {rank} dims."
-                        )
-                    found[i, dim % rank] = buckets
-            start += n
-        return found
-
-    def _compiled(self, made: Made, name: str, large: Graph, mesh: Any, shardings: Sequence[Any]) -> Callable[..., Any]:
-        graph = made.graph
-        n_given = len(graph.in_avals) - len(large.closed.in_avals)
-        donated = tuple(i + n_given for i in large.donated)
-        run = as_one_call(graph, name)
-        if mesh is not None:
-            run = in_auto(run, mesh, shardings, graph.out_avals)
-        kinds = [(a.shape, a.dtype) for a in graph.in_avals[n_given:]]
-
-        def call(*args: Any) -> Any:
-            found = list(map(jax.typeof, args[n_given:]))
-            if [(a.shape, a.dtype) for a in found] != kinds or any(map(is_typed, found)) != (mesh is not None):
-                raise _OtherTypesError
-            return run(*args)
-
-        call.__name__ = call.__qualname__ = name
-        options = {**self._compiling, **({"donate_argnums": donated} if donated else {})}
-        jitted = Jitted(call, options, self._objects)
-        return jitted
 
     # looking at it
 
@@ -454,12 +442,7 @@ class Sized(Generic[P, R]):
 
     def _described(self) -> Iterator[str]:
         yield f"{self._name}: {self.n_programs} programs for {len(self._sizes)} sizes"
-        for held in self._held.values():
-            sizes = [(_shapes(key[1]), size) for key, size in self._sizes.items() if size.held is held]
-            if isinstance(held, Made):
-                yield from described(held, [(shapes, size.fit) for shapes, size in sizes if size.fit is not None])
-            else:
-                yield f"exactly {' and '.join(shown_shapes(shapes) for shapes, _ in sizes)}: {held.why}"
+        yield from self._known_sizes.described()
         if self._made_of_objects is not None:
             yield from self._made_of_objects.compiled.explain().programs
 
@@ -480,29 +463,15 @@ class Sized(Generic[P, R]):
             return self._of_objects().compiled.warm_up(*args, **kwargs)
         leaves, rest = self._read(args, kwargs)
         rest = *rest, parts_of(leaves), typed_mesh(leaves)
-        moving, static = self._static.split(args, kwargs)
-        avals = list(map(_aval, leaves))
-        shapes = _shapes(avals)
+        sized = _SizedCall(self, rest, list(map(_aval, leaves)), leaves, args, kwargs)
         with self._lock:
-            family = self._family(rest, avals, shapes, moving)
-            family.sees(shapes)
-        choices = family.choices(shapes)
-        if not choices:
-            raise UsageError(
-                "`warm_up` compiles the programs of all buckets, and no dim is known to change. Say which do, "
-                '`ja.jit(fn, dynamic={"ids": (0, 1)})`, or call the function with two sizes first.'
-            )
-
+            every = self._known_sizes.up_to(sized, 'ja.jit(fn, dynamic={"ids": (0, 1)})')
         call: Any = self
 
-        def run(sizes: dict[int, int]) -> None:
-            values = [_zeros(leaf, shape) for leaf, shape in zip(leaves, family.shapes_at(shapes, sizes), strict=True)]
-            given = _given(moving, values) | static
-            positional: Any = [given[i] for i in range(len(args))]
-            named: Any = {name: given[name] for name in kwargs}
+        def run(shapes: Shapes) -> None:
+            positional, named = sized.with_leaves([_zeros(x, shape) for x, shape in zip(leaves, shapes, strict=True)])
             jax.block_until_ready(jax.tree.leaves(call(*positional, **named)))
 
-        every = [dict(zip(choices, sizes, strict=True)) for sizes in itertools.product(*choices.values())]
         with concurrent.futures.ThreadPoolExecutor(min(len(every), os.cpu_count() or 1)) as pool:
             list(pool.map(run, every))
         return self.n_programs
@@ -559,12 +528,6 @@ def _aval_of(shape: tuple[int, ...], dtype: Any) -> Any:
     return jax.typeof(np.broadcast_to(np.zeros((), dtype), shape))
 
 
-def _given(moving: Mapping[Any, Any], leaves: Sequence[Any]) -> dict[Any, Any]:
-    """Returns arguments by position or name, with other arrays in them."""
-    tree = jax.tree.structure(list(moving.values()))
-    return dict(zip(moving, jax.tree.unflatten(tree, leaves), strict=True))
-
-
 def _typed(static: Mapping[Any, Any]) -> tuple[Any, ...]:
     """Returns static arguments as a key, in which 1 is not True."""
     return tuple((name, type(value), value) for name, value in static.items())
@@ -587,32 +550,3 @@ def _zeros(leaf: Any, shape: tuple[int, ...]) -> Any:
 
 def _shapes(avals: Sequence[Any]) -> Shapes:
     return tuple(tuple(aval.shape) for aval in avals)
-
-
-def read_dims(fn: Callable[..., Any], dynamic: Any, buckets: Buckets) -> dict[str, dict[int, Buckets]]:
-    """Returns by name of an argument the dims that change, with their buckets.
-
-    Raises:
-      UsageError: If that is not what was said.
-    """
-    if not isinstance(dynamic, Mapping):
-        raise UsageError(
-            f"`dynamic={dynamic!r}` says no dims. Write True for those that are seen to change, or "
-            '`dynamic={"ids": (0, 1)}` for dims of the arguments that have these names.'
-        )
-    signature = signature_of(fn)
-    parameters = {} if signature is None else signature.parameters
-    found = {}
-    for name, dims in dynamic.items():
-        takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-        if signature is not None and not takes_any and name not in parameters:
-            raise UsageError(f"`dynamic` names `{name}`, and {shown(fn)} has the arguments {', '.join(parameters)}.")
-        if isinstance(dims, Mapping):
-            found[name] = {dim: read_buckets(given) for dim, given in dims.items()}
-        else:
-            found[name] = dict.fromkeys((dims,) if isinstance(dims, int) else dims, buckets)
-        if not found[name] or not all(isinstance(dim, int) and not isinstance(dim, bool) for dim in found[name]):
-            raise UsageError(
-                f"`dynamic={{{name!r}: {dims!r}}}` says no dims. Write a number or several, such as (0, 1)."
-            )
-    return found

@@ -46,11 +46,11 @@ from jaxaot.plan.saved import FromOutput
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import BuiltObject, CellWrite, ComputedValue, OutsideObject, path_of
 from jaxaot.runtime.backward import CompiledNode, Refilled
+from jaxaot.runtime.bucket_plan import copied, may_be_padded
 from jaxaot.runtime.cell_reads import PlaceWriter
 from jaxaot.runtime.guards import generator_name, write_guards
 from jaxaot.runtime.links import GraphValue
 from jaxaot.runtime.program import Program, empty_inputs
-from jaxaot.runtime.room import copied, may_be_padded
 from jaxaot.runtime.source import SOURCE_NAME, Source
 from jaxaot.runtime.store import SCOPE, Change, write_changes, write_store
 from jaxaot.runtime.tape_writer import TapeWriter, freed_storages
@@ -173,7 +173,7 @@ class _Writer:
         return bool(world.writes) and has_no_more and self.world.is_at_once
 
     def _call(self, changes_outside: bool) -> None:
-        _write_tests(self.source, self.traced, self.places, self.program.room is not None)
+        _write_tests(self.source, self.traced, self.places, self.program.bucket is not None)
         if self._changes_python_alone:
             self._run()
             self._make()
@@ -359,8 +359,8 @@ class _Writer:
         of_places = [self.places.expressions[i] for i in sorted(self.places.expressions)]
         others = ["None" if ghost.is_empty else f"{source.storage(ghost.storage)}.array" for ghost in call.ghosts]
         others += [f"leaves[{value.leaf}]" for value in call.values]
-        room = self.program.room
-        padded = () if room is None else [i for i, _ in room.fit.pads]
+        bucket = self.program.bucket
+        padded = () if bucket is None else [i for i, _ in bucket.fit.pads]
         for number, position in zip(call.parts, positions_of_parts(call, self.traced.places), strict=True):
             tensor = source.tensor(number)  # read before anything else is done, as that runs Python
             source.add(f"v{number} = {f'copied({tensor})' if position in padded else f'{tensor}.jax()'}")
@@ -373,7 +373,7 @@ class _Writer:
             if use.is_input:
                 others += [f"{generator}._words", f"o{i}"]
         names: list[str] = in_order(call, self.traced.places, of_storages, of_places, others)
-        names += [source.constant(value) for value in (() if room is None else room.fit.given)]
+        names += [source.constant(value) for value in (() if bucket is None else bucket.fit.given)]
         # the backward holds some of them as they are now
         self.kept_inputs: list[str] = []
         kept = self.program.held_inputs
@@ -440,9 +440,9 @@ class _Writer:
             return output
         value = self.program.sources[output]
         if isinstance(value, FromInput) or value.segment != len(self._links):
-            text, room = self._input(value), self.program.room
-            is_cut = room is not None and output in room.crops
-            return f"{self.source.constant(room.crops[output])}({text})" if room is not None and is_cut else text
+            text, bucket = self._input(value), self.program.bucket
+            is_cut = bucket is not None and output in bucket.crops
+            return f"{self.source.constant(bucket.crops[output])}({text})" if bucket is not None and is_cut else text
         return value.output
 
     def _output(self, output: int) -> str:

@@ -20,14 +20,14 @@ from jaxaot.facade.marks.raised import require_values
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced
+from jaxaot.runtime.bucket_plan import BucketPlan
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.key import key_for_call
 from jaxaot.runtime.links import Walk
 from jaxaot.runtime.program import Program
-from jaxaot.runtime.room import Room
 from jaxaot.runtime.segmented import ExecutableCache, ask, make_linker, trace_through
-from jaxaot.runtime.sizes import Sizes
-from jaxaot.runtime.traced_call import TracedCall
+from jaxaot.runtime.sizes import TracedSizes
+from jaxaot.runtime.traced_call import GivenCall, TracedCall
 from jaxaot.validate.prove import prove_guards
 
 
@@ -46,7 +46,7 @@ class SegmentBuilder:
     trace_known: Callable[[Any, Any, Any, tuple[np.ndarray, ...], Sequence[Path]], Traced]
     cut: Callable[[Traced], Partition]
     make: Callable[..., Any]
-    sizes: Sizes | None = None
+    sizes: TracedSizes | None = None
 
     @functools.cached_property
     def executables(self) -> ExecutableCache:
@@ -70,20 +70,20 @@ class SegmentBuilder:
         if key.settings.validate_guards:
             prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
         before = {link.segment: link.segment.call for p in programs for link in p.links or ()}
-        room = self._room(fn, args, kwargs, traced, key, numbers)
-        further = () if room is None else room.keys
+        plan = self._plan(fn, args, kwargs, traced, key, numbers)
+        further = () if plan is None else plan.keys
         linker = make_linker(traced, walk, programs, lambda graph: self.executables(graph, key.jax_settings), further)
-        if room is not None:
-            partition = room.partition
+        if plan is not None:
+            partition = plan.partition
         else:
             partition = self.cut(traced) if traced.needs_backward else None
-        program = generate(Program(traced, partition, self.make, key.settings.donate, key, linker, room), writing)
+        program = generate(Program(traced, partition, self.make, key.settings.donate, key, linker, plan), writing)
         for other in programs:
             if any(link.segment.call is not before[link.segment] for link in other.links or ()):
                 generate(other, writing)
         return program
 
-    def _room(
+    def _plan(
         self,
         fn: Any,
         args: tuple[Any, ...],
@@ -91,12 +91,13 @@ class SegmentBuilder:
         traced: Traced,
         key: CallKey,
         numbers: Sequence[Path],
-    ) -> Room | None:
+    ) -> BucketPlan | None:
         """Returns how a call runs in the program of a bucket; None if it has a program of its own."""
         if self.sizes is None:
             return None
-        call = TracedCall(fn, args, kwargs, traced, self.sizes.stages.joint, key, numbers)
-        return self.sizes.room(call) if call.counts else None
+        call = TracedCall(GivenCall(fn, args, kwargs, numbers), traced, self.sizes.stages.joint, key)
+        found = self.sizes.plan(call) if call.counts else None
+        return found if isinstance(found, BucketPlan) else None
 
     def _trace(
         self,

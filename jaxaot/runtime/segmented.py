@@ -33,7 +33,7 @@ from jaxaot.runtime.compiled import N_BUILDS, CacheInfo, CompiledFunction, unset
 from jaxaot.runtime.links import InputKey, Linker, SharedSegment, Walk, input_keys
 from jaxaot.runtime.options import CompileOptions
 from jaxaot.runtime.program import Program
-from jaxaot.runtime.sizes import Sizes
+from jaxaot.runtime.sizes import TracedSizes
 from jaxaot.tape.modes import state
 
 
@@ -162,7 +162,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
 
     def __init__(
         self, fn: Callable[..., Any], build: Any, inspect: Any, options: CompileOptions,
-        sizes: Sizes | None = None,
+        sizes: TracedSizes | None = None,
     ):  # fmt: skip
         super().__init__(fn, build, inspect, options, sizes)
         self._run_eagerly: list[Callable[..., Any]] = []
@@ -204,7 +204,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         if walk.stopped is not None:
             program, place, _ = walk.stopped
             segment = walk.segments[place]
-            exact = [p for p in self.programs if p.room is None]
+            exact = [p for p in self.programs if p.bucket is None]
             values = {p.traced.break_values[place].value for p in exact if _runs(p, place, segment)}
             if len(values) >= config.get().max_values:
                 self._warn(

@@ -337,9 +337,7 @@ def test_what_cannot_be_kept_is_counted_and_may_be_refused(folder):
 
     _, report = run(with_effects, cache_dir=folder)
     assert outcomes(report) == ["bypass"] and "side effects" in report[0].reason
-    with pytest.raises(
-        errors.CacheBypassError, match="`with_effects` cannot be kept .*: it has side"
-    ):
+    with pytest.raises(errors.CacheBypassError, match=r"`with_effects` cannot be kept .*: it has side"):
         run(with_effects, cache_dir=folder, strict_cache=True)
 
     def pure(x, w):

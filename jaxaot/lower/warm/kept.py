@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from jaxaot.backend.cpu.run import Way
+from jaxaot.lower.warm.events import CacheEvent
 from jaxaot.plan.saved import TapePlan
 from jaxaot.plan.stages import Partition
 
@@ -55,6 +56,7 @@ class Cut(NamedTuple):
       backward: The graph of the backward.
       tape: What the node of a call needs to know of the joint graph.
       make: Returns the partition with its equations.
+      events: What became of it in `cache_dir`.
     """
 
     partition: Partition
@@ -62,3 +64,4 @@ class Cut(NamedTuple):
     backward: Any
     tape: TapePlan
     make: Callable[[], Partition]
+    events: tuple[CacheEvent, ...] = ()

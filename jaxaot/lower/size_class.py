@@ -1,6 +1,6 @@
 """Programs for calls that differ in sizes alone: which sizes go together, which bucket has a program, what it is.
 
-A *family* is all calls of a function whose arguments are alike but for the sizes of some of their axes, its *places*.
+A *size class* is all calls of a function whose arguments are alike but for the sizes of some axes, its *places*.
 Places whose sizes were equal in each call so far form a *group*. A group has one size in a call, and so one bucket.
 """
 
@@ -137,12 +137,11 @@ _MOST_COURSES = 3
 """A program of a bucket is tried for so many things that the function does, such as to train and to evaluate."""
 
 
-class Family:
+class SizeClass:
     """Calls that differ in sizes alone.
 
     Attributes:
       places: The axes whose sizes change, with their buckets.
-      refused: By the shapes of a call, why it is compiled exactly.
     """
 
     def __init__(
@@ -165,7 +164,6 @@ class Family:
         self._ids = itertools.count(1)
         self.made: dict[Any, list[Made]] = collections.defaultdict(list)
         self._tried: dict[Any, dict[Any, str]] = collections.defaultdict(dict)
-        self.refused: dict[Shapes, str] = {}
         self._fixed: set[Place] = set()
         self._growth: dict[Place, _Growth] = {}
         self._may_double = True
@@ -385,7 +383,7 @@ def program_beside(
       small: The one at a smaller size.
       large: The one at the bucket.
       name: What the program is called.
-      compiled: As of `Family.fit`.
+      compiled: As of `SizeClass.fit`.
       shapes: Those of the arrays at the bucket.
       moving: The positions of the arrays whose sizes change.
       must_succeed: Whether a rule that fails raises, instead of a refusal.
