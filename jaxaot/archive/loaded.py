@@ -202,7 +202,7 @@ class _Reader:
         )  # fmt: skip
         if bucket is not None:
             traced = dataclasses.replace(traced, jaxpr=graph_of_types(in_types, out_types))
-            plan, tape = self._plan(traced, backward, bucket)
+            plan, tape = self._bucket_plan(traced, backward, bucket)
             made = Program(traced, plan.partition, bucket.make, config.get().donate, key, bucket=plan, tape=tape)
             return generate(made, writing)
         empty, made = empty_inputs(traced), self._graph("forward")
@@ -233,7 +233,7 @@ class _Reader:
             raise ArchiveError(f"{self.archive.name} is damaged: its gradients are those of other arrays.")
         return differentiable_once(made, self._graph("second"))
 
-    def _plan(self, traced: Traced, backward: Any, bucket: _Bucket) -> tuple[BucketPlan, TapePlan | None]:
+    def _bucket_plan(self, traced: Traced, backward: Any, bucket: _Bucket) -> tuple[BucketPlan, TapePlan | None]:
         """Returns how a size runs in the program of its bucket."""
         held = self.plans["room"]
         read = lambda name, reader: from_json(reader, held.get(name), f"the bucket's {name!r}")

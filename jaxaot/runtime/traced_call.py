@@ -129,11 +129,7 @@ class TracedCall:
 
     @property
     def _starts(self) -> list[tuple[Path, Any]]:
-        return [
-            ((("root", "args"),), self.args),
-            ((("root", "kwargs"),), self.kwargs),
-            ((("root", "fn"),), self.given.fn),
-        ]
+        return [((("root", name),), getattr(self.given, name)) for name in ("args", "kwargs", "fn")]
 
 
 def called(fn: object) -> Any:
