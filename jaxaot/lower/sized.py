@@ -118,38 +118,30 @@ class _Exact:
 class _SizedCall:
     """A call of arrays whose sizes may change, a `SizedCall`."""
 
-    parts: Parts
-    fixed = ()
-
     def __init__(self, sized: Sized[Any, Any], rest: Any, avals: list[Any], leaves: list[Any], args: Any, kwargs: Any):
-        self._sized, self._rest, self._avals, self._leaves = sized, rest, avals, leaves
-        self._args, self._kwargs = args, kwargs
+        self._sized, self._avals, self._leaves, self._args, self._kwargs = sized, avals, leaves, args, kwargs
         self.moving, self.static = sized._static.split(args, kwargs)
-        self.shapes, self.arrays, self.parts = _shapes(avals), dict(enumerate(leaves)), rest[-2]
         self._mesh, self._shardings = rest[-1], ()
+        self.shapes = _shapes(avals)
+        self.arrays: Mapping[int, Any] = dict(enumerate(leaves))
+        self.parts: Parts = rest[-2]
+        self.places: Mapping[Place, Buckets] = dict(self._places())
+        self.fixed: Sequence[Place] = ()
+        self.guesses: Mapping[Place, Buckets] = {}
+        kinds = tuple((str(aval.dtype), aval.ndim, aval.weak_type) for aval in avals)
+        places = [(i, axis, n) for i, shape in enumerate(self.shapes) for axis, n in enumerate(shape)]
+        others = tuple(n for i, axis, n in places if (i, axis) not in self.places)
+        self.key: Any = rest, kinds, None if sized._given is None else others
 
-    @functools.cached_property
-    def key(self) -> Any:
-        kinds = tuple((str(aval.dtype), aval.ndim, aval.weak_type) for aval in self._avals)
-        is_learned = self._sized._said_dims is None
-        fixed = [[None if (i, k) in self.places else n for k, n in enumerate(s)] for i, s in enumerate(self.shapes)]
-        return self._rest, kinds, None if is_learned else tuple(map(tuple, fixed))
-
-    @functools.cached_property
-    def places(self) -> dict[Place, Buckets]:
-        found: dict[Place, Buckets] = {}
+    def _places(self) -> Iterator[tuple[Place, Buckets]]:
         signature, position = signature_of(self._sized._fn), 0
         names = [] if signature is None else list(signature.parameters)
         for which, value in self.moving.items():
             name = names[which] if isinstance(which, int) and which < len(names) else str(which)
             for _ in jax.tree.leaves(value):
-                said = axes_said(name, self._sized._said_dims or {}, len(self.shapes[position]), "an array")
-                found |= {(position, axis): buckets for axis, buckets in said}
+                said = axes_said(name, self._sized._given or {}, len(self.shapes[position]), "an array")
+                yield from (((position, axis), buckets) for axis, buckets in said)
                 position += 1
-        return found
-
-    def guessed(self) -> dict[Place, Buckets]:
-        return {}
 
     def with_leaves(self, leaves: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Returns its arguments with other arrays in them."""
@@ -235,7 +227,7 @@ class Sized(Generic[P, R]):
         self._static = Static(fn, self._options)
         self._has_static = bool(self._static.numbers or self._static.names)
         self._buckets = read_buckets(buckets)
-        self._said_dims = None if isinstance(dynamic, bool) else read_dims(fn, dynamic, self._buckets)
+        self._given = None if isinstance(dynamic, bool) else read_dims(fn, dynamic, self._buckets)
         self._most = MOST_PROGRAMS if max_programs is None else max_programs
         of_compile = None if dynamic is True else dynamic  # by default it sees what changes
         self._said = {"dynamic": of_compile, "buckets": buckets, "max_programs": self._most}
@@ -248,7 +240,7 @@ class Sized(Generic[P, R]):
     def _reset(self) -> None:
         self._traced = jax.jit(self._apart(), **self._tracing)
         self._sizes: dict[Any, _Size] = {}
-        self._known_sizes = Sizes(self._name, self._buckets if self._said_dims is None else None)
+        self._known_sizes = Sizes(self._name, self._buckets if self._given is None else None)
         self._held: collections.OrderedDict[int, Any] = collections.OrderedDict()
         self._known: dict[Any, _Known] = {}
         self._latest: _Known | None = None

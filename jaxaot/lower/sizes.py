@@ -31,41 +31,25 @@ NOTHING_CHANGES = "no size of it has changed so far"
 
 
 class SizedCall(Protocol):
-    """A call that may run in the program of a bucket."""
+    """A call that may run in the program of a bucket.
 
-    @property
-    def key(self) -> Any:
-        """What it has in common with calls that differ in sizes alone."""
-        ...
+    Attributes:
+      key: What it has in common with calls that differ in sizes alone.
+      shapes: The shapes of its arrays.
+      arrays: By position, the arrays whose sizes may change.
+      parts: The axes that lie over several devices.
+      places: The axes that were said to change.
+      fixed: Those that were said to stay as they are.
+      guesses: Those that may change, where that is tried at once.
+    """
 
-    @property
-    def shapes(self) -> Shapes:
-        """The shapes of its arrays."""
-        ...
-
-    @property
-    def arrays(self) -> Mapping[int, Any]:
-        """By position, the arrays whose sizes may change."""
-        ...
-
-    @property
-    def parts(self) -> Parts:
-        """The axes that lie over several devices."""
-        ...
-
-    @property
-    def places(self) -> Mapping[Place, Buckets]:
-        """The axes that were said to change."""
-        ...
-
-    @property
-    def fixed(self) -> Sequence[Place]:
-        """The axes that were said to stay as they are."""
-        ...
-
-    def guessed(self) -> Mapping[Place, Buckets]:
-        """Returns the axes that may change, where that is tried at once and nothing was said."""
-        ...
+    key: Any
+    shapes: Shapes
+    arrays: Mapping[int, Any]
+    parts: Parts
+    places: Mapping[Place, Buckets]
+    fixed: Sequence[Place]
+    guesses: Mapping[Place, Buckets]
 
     def trace(self, at: Shapes, /) -> Graph:
         """Returns the trace of a call like it of some sizes.
@@ -111,7 +95,7 @@ class Sizes:
 
     def fit(self, call: SizedCall) -> Fit | str:
         """Returns how a call runs in the program of its bucket, or why it has a program of its own."""
-        is_guess = call.key not in self._classes and not call.places and bool(call.guessed())
+        is_guess = call.key not in self._classes and not call.places and bool(call.guesses)
         found = self._fit(call, self.sees(call), call.shapes)
         if isinstance(found, str) and is_guess:  # not all that may change does: from now on, what is seen to
             self._classes[call.key] = self._new_class(call, {})
@@ -195,7 +179,7 @@ class Sizes:
     def _class_of(self, call: SizedCall) -> SizeClass:
         found = self._classes.get(call.key)
         if found is None:
-            found = self._classes[call.key] = self._new_class(call, call.places or call.guessed())
+            found = self._classes[call.key] = self._new_class(call, call.places or call.guesses)
         for place, buckets in call.places.items():
             found.places.setdefault(place, buckets)
         found.keeps(call.fixed)

@@ -95,12 +95,10 @@ class Program:
           tape: What is known of the equations of forward and backward, if these are not there.
           gradients: What takes primals and cotangents to gradients and can be differentiated, if these are not there.
         """
-        cut = partition if isinstance(partition, Cut) else None
-        if cut is not None:
-            partition, tape = cut.partition, cut.tape
-        self.cut = cut
-        self.traced = traced
-        self.partition = partition
+        cut = None
+        if isinstance(partition, Cut):
+            cut, partition, tape = partition, partition.partition, partition.tape
+        self.cut, self.partition, self.traced = cut, partition, traced
         self.key = key
         self.bucket = bucket
         make_executable = make_executable if bucket is None else bucket.executable

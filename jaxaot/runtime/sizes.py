@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -209,16 +209,17 @@ class _SizedCall:
     def __init__(self, sizes: TracedSizes, call: TracedCall):
         self._sizes, self._call = sizes, call
         self.inputs = {array.position: array for array in sized_arrays(call)}
-        self.arrays = {position: array_of(array.value) for position, array in self.inputs.items()}
         self.shapes = call.shapes
-
-    @functools.cached_property
-    def parts(self) -> Parts:
+        self.arrays: Mapping[int, Any] = {i: array_of(array.value) for i, array in self.inputs.items()}
         positions = list(self.arrays)
-        return tuple((positions[i], axis, n) for i, axis, n in parts_of(list(self.arrays.values())))
+        self.parts: Parts = tuple((positions[i], axis, n) for i, axis, n in parts_of(list(self.arrays.values())))
+        self.places: Mapping[Place, Buckets] = dict(self._places())
+        marks = ((i, marks_of(array.value)) for i, array in self.inputs.items())
+        self.fixed: Sequence[Place] = [(i, dim) for i, said in marks for dim, b in said.items() if b is None]
+        self.guesses: Mapping[Place, Buckets] = dict.fromkeys(self._guessed(), sizes.learned)
+        self.key = self._key()
 
-    @functools.cached_property
-    def key(self) -> Any:
+    def _key(self) -> Any:
         traced, key, inputs = self._call.traced, self._call.key, self.inputs
         plan, values = traced.call, traced.break_values
         asked = tuple((v.line, v.dtype, None if i in self._call.counts else v.value) for i, v in enumerate(values))
@@ -236,19 +237,10 @@ class _SizedCall:
             return repr(found)
         return found
 
-    @functools.cached_property
-    def places(self) -> dict[Place, Buckets]:
-        return dict(self._places())
-
-    @property
-    def fixed(self) -> list[Place]:
-        marks = ((i, marks_of(array.value)) for i, array in self.inputs.items())
-        return [(i, dim) for i, said in marks for dim, buckets in said.items() if buckets is None]
-
-    def guessed(self) -> dict[Place, Buckets]:
+    def _guessed(self) -> list[Place]:
         """Returns the axes that may change: of arguments, and of no size that something else has too."""
         if not self._sizes.is_at_once:
-            return {}
+            return []
         tensors, avals = self._call.traced.call.tensors, self._call.traced.jaxpr.in_avals
         free = {
             position
@@ -258,8 +250,7 @@ class _SizedCall:
         taken = {n for position, aval in enumerate(avals) if position not in free for n in aval.shape}
         places = [(i, axis) for i in free for axis in range(len(self.shapes[i]))]
         places = [(i, axis) for i, axis in places if self.shapes[i][axis] not in (0, 1, *taken)]
-        places += [(len(avals) + i, 0) for i in range(len(self._call.counts))]
-        return dict.fromkeys(places, self._sizes.learned)
+        return places + [(len(avals) + i, 0) for i in range(len(self._call.counts))]
 
     def trace(self, at: Shapes) -> Graph:
         call, plan = self._call, self._call.traced.call

@@ -188,7 +188,7 @@ def _graph(text: dict[str, Any], blob: bytes, make: Callable[[], Any]) -> KeptGr
     """Returns a graph that runs as the program that is kept of it; `make` returns itself."""
     avals = _avals(text["in"]), _avals(text["out"])
     tuned = Tuned(imported(blob, *avals), (), False, False, **{field: text[field] for field in _FLAGS})
-    kept = KeptGraph(*avals, None, make)
+    kept: Any = KeptGraph(*avals, None, make)
     kept.way = Way(How[text["how"]], kept, lambda: tuned)
     return kept
 
@@ -227,8 +227,8 @@ def _read(entry: Entry, cut: Callable[[], Cut]) -> Cut:
         _graph(manifest["graphs"][role], blob, lambda role=role: getattr(again(), role))
         for role, blob in zip(("forward", "backward"), entry.blobs, strict=True)
     )
-    types = (_avals(manifest["joint"][side]) for side in ("in", "out"))
-    whole = KeptGraph(*types, None, lambda: again().partition.joint.jaxpr)
+    joint = manifest["joint"]
+    whole = KeptGraph(_avals(joint["in"]), _avals(joint["out"]), None, lambda: again().partition.joint.jaxpr)
     roles = _value(manifest["in_roles"]), _value(manifest["out_roles"])
     stages = JointGraph(whole, *roles, tuple(manifest["zero_gradients"]))
     plan, tape = _value(manifest["plan"]), _value(manifest["tape"])
