@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import jax
 
@@ -18,8 +18,18 @@ from jaxaot._jax import is_key_dtype
 from jaxaot._util import shown, signature_of
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import UsageError
-from jaxaot.lower.bucket_sharding import Parts, why_not_padded
-from jaxaot.lower.size_class import CannotRunError, Fit, Graph, Made, Place, Shapes, SizeClass, described, shown_shapes
+from jaxaot.lower.bucket_sharding import why_not_padded
+from jaxaot.lower.size_class import (
+    CannotRunError,
+    Fit,
+    Made,
+    Place,
+    Shapes,
+    SizeClass,
+    SizedCall,
+    described,
+    shown_shapes,
+)
 
 Dims: TypeAlias = "int | Sequence[int] | Mapping[int, Given]"
 """How users say which dims of an argument change: one, several, or each with its buckets."""
@@ -28,48 +38,6 @@ Said: TypeAlias = "Mapping[str, Mapping[int, Buckets]]"
 """By name of an argument the dims that change, with their buckets."""
 
 NOTHING_CHANGES = "no size of it has changed so far"
-
-
-class SizedCall(Protocol):
-    """A call that may run in the program of a bucket.
-
-    Attributes:
-      key: What it has in common with calls that differ in sizes alone.
-      shapes: The shapes of its arrays.
-      arrays: By position, the arrays whose sizes may change.
-      parts: The axes that lie over several devices.
-      places: The axes that were said to change.
-      fixed: Those that were said to stay as they are.
-      guesses: Those that may change, where that is tried at once.
-    """
-
-    key: Any
-    shapes: Shapes
-    arrays: Mapping[int, Any]
-    parts: Parts
-    places: Mapping[Place, Buckets]
-    fixed: Sequence[Place]
-    guesses: Mapping[Place, Buckets]
-
-    def trace(self, at: Shapes, /) -> Graph:
-        """Returns the trace of a call like it of some sizes.
-
-        Raises:
-          CannotRunError: If no bucket has room for these.
-        """
-        ...
-
-    def compiled(self, made: Made, name: str, large: Graph, /) -> Any:
-        """Returns what runs the program of a bucket, which was traced as `large`.
-
-        Raises:
-          CannotRunError: If nothing does.
-        """
-        ...
-
-    def finished(self, fit: Fit, /) -> Fit | str:
-        """Returns how it runs, with what only its own trace says, or why it does not."""
-        ...
 
 
 class Sizes:
@@ -118,7 +86,7 @@ class Sizes:
             if why is not None:
                 return why
         try:
-            found = size_class.fit(shapes, call.trace, call.compiled)
+            found = size_class.fit(call, shapes)
         except CannotRunError as error:
             return str(error)
         return found if isinstance(found, str) else call.finished(found)

@@ -22,7 +22,7 @@ from jaxaot.facade.memory.history import History
 from jaxaot.facade.memory.tensor import Tensor, wrap_array
 from jaxaot.ir.rewrite import inline
 from jaxaot.joint import build_joint
-from jaxaot.lower.size_class import CannotRunError, Graph, Made, fitted, program_beside
+from jaxaot.lower.size_class import CannotRunError, Graph, Made, fitted, written_beside
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.passes.dce import dce
@@ -111,9 +111,10 @@ class SecondInBucket:
             parts = keeping_padding(parts, cut_outputs(found.program, joint.n_outputs))
             return Shared(parts.forward, parts, shared.make, shared.settings, shared.cut)
 
-        written = program_beside(small, large, "backward", run, made.shapes, ())
-        if isinstance(written, str):
-            raise CannotRunError(written)
+        written = written_beside(small, large, made.shapes, (), must_succeed=False)
+        if not isinstance(written, Made):
+            raise CannotRunError(str(written))
+        written.compile(run, "backward", large)
         return written
 
     def record(
