@@ -46,11 +46,13 @@ from jaxaot.plan.saved import FromPrimal, SavePlan, TapePlan
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.plan.world import WorldPlan
 from jaxaot.runtime.bucket_plan import BucketPlan, Shared, may_be_padded
-from jaxaot.runtime.call import MISS, generate, generate_test
+from jaxaot.runtime.call import generate
 from jaxaot.runtime.compile_report import Inspector
 from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.guards import generate_test
 from jaxaot.runtime.options import CompileOptions
 from jaxaot.runtime.program import Program, empty_inputs
+from jaxaot.runtime.source import MISS
 from jaxaot.saving import load_state
 from jaxaot.tape.modes import no_grad
 from jaxaot.tape.modes import state as modes

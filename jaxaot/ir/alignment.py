@@ -221,6 +221,14 @@ def _are_equal(one: Any, other: Any) -> bool:
     return one.dtype == other.dtype and one.shape == other.shape and _bits(one) == _bits(other)
 
 
+class _Side(NamedTuple):
+    """An equation in one of the graphs: its parameters, the shapes of its results, and what it says."""
+
+    params: Mapping[str, Any]
+    shapes: tuple[tuple[int, ...], ...]
+    step: Statement
+
+
 class _Aligner:
     """Lays two open graphs side by side."""
 
@@ -305,28 +313,28 @@ class _Aligner:
             return False
         bodies = tuple(_Aligner(*a, *b).graph() for a, b in zip(said.bodies, also.bodies, strict=True))
         results = tuple(self._name(a, b) for a, b in zip(one.outvars, other.outvars, strict=True))
-        self._add(
-            other, operands, results, bodies, (one.params, other.params), (_shapes(one), _shapes(other)), said, also
-        )
+        exact, bucket = _Side(one.params, _shapes(one), said), _Side(other.params, _shapes(other), also)
+        self._add(other, operands, results, exact, bucket, bodies)
         return True
 
     def _add(
-        self, eqn: Eqn, operands: tuple[Operand, ...], results: tuple[int, ...], bodies: tuple[AlignedGraph, ...],
-        params: Any, shapes: Any, exact: Statement, bucket: Statement,
+        self, eqn: Eqn, operands: tuple[Operand, ...], results: tuple[int, ...], exact: _Side, bucket: _Side,
+        bodies: tuple[AlignedGraph, ...] = (),
     ) -> None:  # fmt: skip
-        pairs = enumerate(zip(exact.numbers, bucket.numbers, strict=True))
+        pairs = enumerate(zip(exact.step.numbers, bucket.step.numbers, strict=True))
         moving = tuple((k, (a, b)) for k, (a, b) in pairs if a != b)
-        self._eqns.append(
-            AlignedEqn(eqn, *params, operands, results, *shapes, bodies, bucket.said, bucket.numbers, moving)
-        )
+        aligned = AlignedEqn(
+            eqn, exact.params, bucket.params, operands, results, exact.shapes, bucket.shapes, bodies, bucket.step.said,
+            bucket.step.numbers, moving,
+        )  # fmt: skip
+        self._eqns.append(aligned)
 
     def _against_nothing(self, eqn: Eqn, side: int) -> bool:
         """Lays an equation of one graph beside an identity that the other left out, if that can be."""
         source, rest = eqn.invars[0], eqn.invars[1:]
         if isinstance(source, Literal) or not all(isinstance(atom, Literal) for atom in rest):
             return False
-        mine, others = self._names[side], self._names[1 - side]
-        numbers = mine.get(source, [])
+        numbers, others = self._names[side].get(source, []), self._names[1 - side]
         var = next((v for v, known in others.items() if set(known) & set(numbers)), None)
         if var is None:
             return False
@@ -340,10 +348,11 @@ class _Aligner:
         number = [n for n in numbers if n in others[var]][-1]
         margins = [_number(atom, atom) for atom in rest if isinstance(atom, Literal)]
         operands: tuple[Operand, ...] = (number, *(margin for margin in margins if margin is not None))
-        # what is of the graph that has the equation, and of the other one
-        pairs = (eqn.outvars[0], var), (eqn.params, params), (_shapes(eqn), (shape,)), (said, also)
-        variables, params_of, shapes, said_of = (pair if side == 0 else pair[::-1] for pair in pairs)
-        self._add(eqn, operands, (self._name(*variables),), (), params_of, shapes, *said_of)
+        mine, other = _Side(eqn.params, _shapes(eqn), said), _Side(params, (shape,), also)
+        pair, exact, bucket = (eqn.outvars[0], var), mine, other
+        if side == 1:
+            pair, exact, bucket = (var, eqn.outvars[0]), other, mine
+        self._add(eqn, operands, (self._name(*pair),), exact, bucket)
         return True
 
 

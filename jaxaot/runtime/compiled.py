@@ -28,13 +28,13 @@ from jaxaot.lower.warm.events import CacheReport
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
 from jaxaot.report.record import Report
-from jaxaot.runtime.call import MISS
 from jaxaot.runtime.compile_report import Inspector, log_program, name_of, report_on
 from jaxaot.runtime.options import NOTHING_SAID, CompileOptions
 from jaxaot.runtime.program import Program, changing_numbers, lower
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
 from jaxaot.runtime.sizes import TracedSizes
+from jaxaot.runtime.source import MISS
 from jaxaot.runtime.traced_call import GivenCall
 from jaxaot.runtime.untraced import NotTraced, Untraced, mixed_with_meta
 from jaxaot.tape.modes import state

@@ -28,12 +28,14 @@ from jaxaot.lower.interpret import Interpreter
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.stages import Traced
-from jaxaot.runtime.call import MISS, generate, generate_test
+from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import N_BUILDS, CacheInfo, CompiledFunction, unsettled
+from jaxaot.runtime.guards import generate_test
 from jaxaot.runtime.links import InputKey, Linker, SharedSegment, Walk, input_keys
 from jaxaot.runtime.options import CompileOptions
 from jaxaot.runtime.program import Program
 from jaxaot.runtime.sizes import TracedSizes
+from jaxaot.runtime.source import MISS
 from jaxaot.tape.modes import state
 
 
