@@ -74,6 +74,7 @@ class Jitted(Generic[P, R]):
         options = counted_from_first(fn, options)
         self._fn, self._options, self._objects = fn, options, objects
         self._made_of_objects: OfObjects | None = None  # at the first call that needs it
+        self._said: dict[str, Any] = {}  # of sizes
         self._inside: Any = jax.jit(referable(fn), **options)
         self._versions = _versions_of(fn, options)  # made at the first call: what XLA needs depends on the backend
         self._latest: tuple[Config | None, Any] = None, None  # one value, as other threads may have other settings
@@ -123,7 +124,7 @@ class Jitted(Generic[P, R]):
 
     def _of_objects(self) -> OfObjects:
         if self._made_of_objects is None:
-            self._made_of_objects = self._objects.make(self._fn, self._options)
+            self._made_of_objects = self._objects.make(self._fn, self._options, **self._said)
         return self._made_of_objects
 
     @overload

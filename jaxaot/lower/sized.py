@@ -13,16 +13,15 @@ import functools
 import operator
 import os
 import threading
-import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import as_one_call, is_key_dtype, is_outermost, trace_context
-from jaxaot._util import look_like, shown, signature_of
+from jaxaot._util import shown, signature_of
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import UsageError
 from jaxaot.lower.bucket_sharding import (
@@ -37,8 +36,8 @@ from jaxaot.lower.bucket_sharding import (
 from jaxaot.lower.jit import Jitted
 from jaxaot.lower.size_class import CannotRunError, Fit, Graph, Made, Place, Shapes, graph_of
 from jaxaot.lower.sizes import Dynamic, Sizes, axes_said, read_dims
-from jaxaot.lower.static import Static, counted_from_first
-from jaxaot.lower.version import PLACED, Objects, OfObjects
+from jaxaot.lower.static import Static
+from jaxaot.lower.version import PLACED, Objects
 from jaxaot.report.record import Report
 
 P = ParamSpec("P")
@@ -54,14 +53,12 @@ class _Size(NamedTuple):
     """What is known of the calls of one size.
 
     Attributes:
-      fit: How they run in the program of a bucket; None if the size has its own.
-      made: What is held for them.
-      run: Takes the arguments to the results, for a program of their own.
+      held: The program that they run, of a bucket or of their size; None if it is not held here.
+      run: Takes (arrays, arguments, keyword arguments) to the result.
     """
 
-    fit: Fit | None
     held: Made | _Exact | None
-    run: Callable[..., Any] | None
+    run: Callable[[list[Any], Any, Any], Any]
 
 
 class _Known:
@@ -98,28 +95,36 @@ class _OtherTypesError(Exception):
     """Ends the tracing of the program of a bucket for arrays of other types than it is for."""
 
 
-class _Exact:
+class _Exact(NamedTuple):
     """A program of one size.
 
     Attributes:
       call: The jitted function.
       at: What calls of other sizes have in common with those of its size, and their shapes.
+      alive: The function that it was made of, as what is compiled lives as long as this.
     """
 
-    def __init__(self, fn: Callable[..., Any], options: dict[str, Any], objects: Objects, at: tuple[Any, Shapes]):
-        @functools.wraps(fn)
-        def apart(*args: Any, **kwargs: Any) -> Any:
-            return fn(*args, **kwargs)
+    call: Jitted[..., Any]
+    at: tuple[Any, Shapes]
+    alive: Callable[..., Any]
 
-        self._alive = apart  # as what is compiled lives as long as this
-        self.call, self.at = Jitted(apart, options, objects), at
+
+def _apart(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function as another object: JAX keeps what it traced by it."""
+
+    @functools.wraps(fn)
+    def apart(*args: Any, **kwargs: Any) -> Any:
+        return fn(*args, **kwargs)
+
+    return apart
 
 
 class _SizedCall:
     """A call of arrays whose sizes may change, a `SizedCall`."""
 
     def __init__(self, sized: Sized[Any, Any], rest: Any, avals: list[Any], leaves: list[Any], args: Any, kwargs: Any):
-        self._sized, self._avals, self._leaves, self._args, self._kwargs = sized, avals, leaves, args, kwargs
+        self._sized, self.rest, self.avals, self.leaves = sized, rest, avals, leaves
+        self._args, self._kwargs = args, kwargs
         self.moving, self.static = sized._static.split(args, kwargs)
         self._mesh, self._shardings = rest[-1], ()
         self.shapes = _shapes(avals)
@@ -154,11 +159,11 @@ class _SizedCall:
         return self._sized._traced.trace(*args, **kwargs)
 
     def trace(self, at: Shapes) -> Graph:
-        pairs = zip(at, self._avals, strict=True)
+        pairs = zip(at, self.avals, strict=True)
         specs = [jax.ShapeDtypeStruct(shape, a.dtype, weak_type=a.weak_type) for shape, a in pairs]
         if self._mesh is None or at != self.shapes:
             return graph_of(self._traced(specs))
-        exact = self._traced(self._leaves).jaxpr  # the mesh is in types of results, not in graphs that are compared
+        exact = self._traced(self.leaves).jaxpr  # the mesh is in types of results, not in graphs that are compared
         self._shardings = shardings_of(exact, self._mesh)
         if any(is_typed(jax.typeof(const)) for const in exact.consts):
             raise CannotRunError("a constant of it lies on several devices")
@@ -190,7 +195,7 @@ class _SizedCall:
         return fit._replace(shardings=self._shardings)
 
 
-class Sized(Generic[P, R]):
+class Sized(Jitted[P, R]):
     """A jitted function with one program for many sizes of its arguments; else it is as what `ja.jit` returns."""
 
     def __init__(
@@ -212,8 +217,6 @@ class Sized(Generic[P, R]):
           buckets: The sizes for which programs are made.
           max_programs: How many are kept.
         """
-        look_like(self, fn)
-        self.__signature__ = signature_of(fn)
         placed = [name for name in PLACED if options.get(name) is not None]
         if placed:
             raise UsageError(
@@ -222,8 +225,7 @@ class Sized(Generic[P, R]):
             )
         if max_programs is not None and max_programs < 1:
             raise UsageError(f"`max_programs={max_programs}` keeps no program. Write a number from 1 on.")
-        self._fn, self._options, self._objects = fn, counted_from_first(fn, options), objects
-        self._plain: Jitted[P, R] = Jitted(fn, options, objects)
+        super().__init__(fn, options, objects)
         self._static = Static(fn, self._options)
         self._has_static = bool(self._static.numbers or self._static.names)
         self._buckets = read_buckets(buckets)
@@ -231,32 +233,21 @@ class Sized(Generic[P, R]):
         self._most = MOST_PROGRAMS if max_programs is None else max_programs
         of_compile = None if dynamic is True else dynamic  # by default it sees what changes
         self._said = {"dynamic": of_compile, "buckets": buckets, "max_programs": self._most}
-        self._made_of_objects: OfObjects | None = None  # at the first call that needs it
         self._tracing = {k: v for k, v in self._options.items() if k.startswith(("donate", "static"))}
         self._compiling = {k: v for k, v in self._options.items() if k == "compiler_options"}
         self._lock = threading.RLock()
         self._reset()
 
     def _reset(self) -> None:
-        self._traced = jax.jit(self._apart(), **self._tracing)
+        self._traced = jax.jit(_apart(self._fn), **self._tracing)
         self._sizes: dict[Any, _Size] = {}
         self._known_sizes = Sizes(self._name, self._buckets if self._given is None else None)
         self._held: collections.OrderedDict[int, Any] = collections.OrderedDict()
         self._known: dict[Any, _Known] = {}
-        self._latest: _Known | None = None
+        self._found: _Known | None = None
         self._last: tuple[Any, list[Any], _Size] | None = None  # of those that were found by all types
         self._touched: Any = None
         self._n_made = 0
-
-    def _apart(self) -> Callable[..., Any]:
-        """Returns the function as another object: JAX keeps what it traced by it."""
-        fn = self._fn
-
-        @functools.wraps(fn)
-        def apart(*args: Any, **kwargs: Any) -> Any:
-            return fn(*args, **kwargs)
-
-        return apart
 
     @property
     def n_programs(self) -> int:
@@ -269,21 +260,15 @@ class Sized(Generic[P, R]):
         made = self._made_of_objects
         return self._n_made + (0 if made is None else made.compiled.n_programs_made)
 
-    def _of_objects(self) -> OfObjects:
-        """Returns what carries out calls with objects, which writes back what they change in these."""
-        if self._made_of_objects is None:
-            self._made_of_objects = self._objects.make(self._fn, self._options, **self._said)
-        return self._made_of_objects
-
     def _without_types(self, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call whose arguments JAX may know nothing of."""
-        run: Any = self._of_objects() if self._objects.are_in((args, kwargs)) else self._plain
+        run: Any = self._of_objects() if self._objects.are_in((args, kwargs)) else super().__call__
         return run(*args, **kwargs)
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         of_jax = jax.config
         if not is_outermost() or of_jax.jax_debug_nans or of_jax.jax_debug_infs:  # invalid elements may be NaN
-            return self._plain(*args, **kwargs)
+            return super().__call__(*args, **kwargs)
         if self._made_of_objects is not None and self._objects.are_in((args, kwargs)):
             return self._made_of_objects(*args, **kwargs)
         try:
@@ -292,7 +277,7 @@ class Sized(Generic[P, R]):
             else:
                 leaves, tree = _flatten((args, kwargs))
                 rest = tree, trace_context()
-            known = self._latest
+            known = self._found
             if known is None or known.rest != rest:
                 known = self._known.get(rest)
         except TypeError:  # objects, or what JAX says more of
@@ -305,7 +290,7 @@ class Sized(Generic[P, R]):
             size = known.sizes.get(tuple([_aval(leaves[i]) for i in known.positions]))
         if size is None:
             return self._by_all_types(rest, leaves, args, kwargs)
-        self._latest = known
+        self._found = known
         try:
             return self._run(size, leaves, args, kwargs)
         except (_OtherTypesError, OtherPlacesError):
@@ -328,29 +313,28 @@ class Sized(Generic[P, R]):
         if size is None or (size.held is not None and id(size.held) not in self._held):
             size = self._new_size(rest, avals, leaves, args, kwargs)
         self._last = rest, avals, size
-        if size.fit is not None:
-            self._know(size, rest[:-2], avals)
+        if isinstance(size.held, Made):
+            self._know(size, size.held, rest[:-2], avals)
         return self._run(size, leaves, args, kwargs)
 
     def _run(self, size: _Size, leaves: list[Any], args: Any, kwargs: Any) -> R:
-        fit, held, _ = size
+        held = size.held
         if held is not None and held is not self._touched:
             self._touch(held)
-        if fit is None:
-            assert size.run is not None
-            return size.run(*args, **kwargs)
+        return size.run(leaves, args, kwargs)
+
+    def _in_bucket(self, fit: Fit, leaves: list[Any], args: Any, kwargs: Any) -> R:
         try:
             return fit.origin.unflatten(fit(leaves))
         except (RuntimeError, ValueError) as error:  # until JAX 0.10 the latter, of arrays that were deleted
             self._objects.explain_deleted(error, self._fn, args, kwargs)
             raise
 
-    def _know(self, size: _Size, rest: Any, avals: list[Any]) -> None:
+    def _know(self, size: _Size, made: Made, rest: Any, avals: list[Any]) -> None:
         """Has calls like one that was found be found by the types of the arrays alone whose sizes change."""
-        assert size.fit is not None
         with self._lock:
             known = self._known.get(rest)
-            positions = {*size.fit.made.moving, *(() if known is None else known.positions)}
+            positions = {*made.moving, *(() if known is None else known.positions)}
             if known is None or len(positions) > len(known.positions):
                 n = 0 if known is None else known.n_misled
                 known = self._known[rest] = _Known(rest, tuple(sorted(positions)), n)
@@ -384,7 +368,7 @@ class Sized(Generic[P, R]):
             _, gone = self._held.popitem(last=False)
             self._sizes = {key: size for key, size in self._sizes.items() if size.held is not gone}
             self._known = {rest: known for rest, known in self._known.items() if not known.holds(gone)}
-            self._latest = self._last = self._touched = None
+            self._found = self._last = self._touched = None
             if isinstance(gone, Made):
                 self._known_sizes.forget(gone)
             else:
@@ -396,15 +380,16 @@ class Sized(Generic[P, R]):
             if known is not None and (known.held is None or id(known.held) in self._held):
                 return known
             if self._objects.are_in((args, kwargs)):
-                size = _Size(None, None, self._of_objects())
+                size = _Size(None, _by_arguments(self._of_objects()))
             else:
                 call = _SizedCall(self, rest, avals, leaves, args, kwargs)
                 fit = self._known_sizes.fit(call)
                 if isinstance(fit, Fit):
-                    size = _Size(fit, fit.made, None)
+                    size = _Size(fit.made, functools.partial(self._in_bucket, fit))
                 else:
-                    exact = _Exact(self._fn, self._options, self._objects, (call.key, call.shapes))
-                    size = _Size(None, exact, exact.call)
+                    alive = _apart(self._fn)
+                    exact = _Exact(Jitted(alive, self._options, self._objects), (call.key, call.shapes), alive)
+                    size = _Size(exact, _by_arguments(exact.call))
             if size.held is not None:
                 self._hold(size.held)
             self._sizes[rest, tuple(avals)] = size
@@ -424,13 +409,16 @@ class Sized(Generic[P, R]):
             return Report(self._name, _KIND, jax.default_backend(), programs=tuple(self._described()))
         if self._objects.are_in((args, kwargs)):
             self._of_objects()
-            report = self._plain.explain(*args, **kwargs)
-            return dataclasses.replace(report, kind=_KIND, programs=tuple(self._described()))
+        else:
+            call = self._sized_call(args, kwargs)
+            self._new_size(call.rest, call.avals, call.leaves, args, kwargs)
+        report = super().explain(*args, **kwargs)
+        return dataclasses.replace(report, kind=_KIND, programs=tuple(self._described()))
+
+    def _sized_call(self, args: Any, kwargs: Any) -> _SizedCall:
         leaves, rest = self._read(args, kwargs)
         rest = *rest, parts_of(leaves), typed_mesh(leaves)
-        self._new_size(rest, list(map(_aval, leaves)), leaves, args, kwargs)
-        report = self._plain.explain(*args, **kwargs)
-        return dataclasses.replace(report, kind=_KIND, programs=tuple(self._described()))
+        return _SizedCall(self, rest, list(map(_aval, leaves)), leaves, args, kwargs)
 
     def _described(self) -> Iterator[str]:
         yield f"{self._name}: {self.n_programs} programs for {len(self._sizes)} sizes"
@@ -453,59 +441,38 @@ class Sized(Generic[P, R]):
         """
         if self._objects.are_in((args, kwargs)):
             return self._of_objects().compiled.warm_up(*args, **kwargs)
-        leaves, rest = self._read(args, kwargs)
-        rest = *rest, parts_of(leaves), typed_mesh(leaves)
-        sized = _SizedCall(self, rest, list(map(_aval, leaves)), leaves, args, kwargs)
+        sized = self._sized_call(args, kwargs)
         with self._lock:
             every = self._known_sizes.up_to(sized, 'ja.jit(fn, dynamic={"ids": (0, 1)})')
         call: Any = self
 
         def run(shapes: Shapes) -> None:
-            positional, named = sized.with_leaves([_zeros(x, shape) for x, shape in zip(leaves, shapes, strict=True)])
+            positional, named = sized.with_leaves(
+                [_zeros(x, shape) for x, shape in zip(sized.leaves, shapes, strict=True)]
+            )
             jax.block_until_ready(jax.tree.leaves(call(*positional, **named)))
 
         with concurrent.futures.ThreadPoolExecutor(min(len(every), os.cpu_count() or 1)) as pool:
             list(pool.map(run, every))
         return self.n_programs
 
-    # what `ja.jit` has
-
-    @overload
-    def __get__(self, instance: None, owner: type | None = None) -> Sized[P, R]: ...
-    @overload
-    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R]: ...
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else types.MethodType(self, instance)
-
-    def lower(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Returns the exact function lowered for some arguments or types, a `jax.stages.Lowered`."""
-        return self._plain.lower(*args, **kwargs)
-
-    def trace(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Returns the exact function traced for some arguments or types, a `jax.stages.Traced`."""
-        return self._plain.trace(*args, **kwargs)
-
-    def eval_shape(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Returns the types of the results for some arguments or types."""
-        return self._plain.eval_shape(*args, **kwargs)
-
     def clear_cache(self) -> None:
         """Drops all that was compiled, and what is known of sizes."""
         with self._lock:
-            self._plain.clear_cache()
+            super().clear_cache()
             self._made_of_objects = None
             self._traced.clear_cache()
             self._reset()
-
-    @property
-    def _name(self) -> str:
-        return getattr(self._fn, "__name__", "fn")
 
     def __repr__(self) -> str:
         return f"<ja.jit of {shown(self._fn)}, for sizes that change>"
 
 
 _flatten = jax.tree.flatten
+
+
+def _by_arguments(run: Any) -> Callable[[list[Any], Any, Any], Any]:
+    return lambda _, args, kwargs: run(*args, **kwargs)
 
 
 def _aval(leaf: Any) -> Any:
