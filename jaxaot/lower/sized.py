@@ -54,11 +54,13 @@ class _Size(NamedTuple):
 
     Attributes:
       held: The program that they run, of a bucket or of their size; None if it is not held here.
-      run: Takes (arrays, arguments, keyword arguments) to the result.
+      fit: How they run in the program of a bucket, if they do.
+      run: Takes the arguments to the result, if they do not.
     """
 
     held: Made | _Exact | None
-    run: Callable[[list[Any], Any, Any], Any]
+    fit: Fit | None = None
+    run: Callable[..., Any] | None = None
 
 
 class _Known:
@@ -318,12 +320,12 @@ class Sized(Jitted[P, R]):
         return self._run(size, leaves, args, kwargs)
 
     def _run(self, size: _Size, leaves: list[Any], args: Any, kwargs: Any) -> R:
-        held = size.held
+        held, fit, run = size
         if held is not None and held is not self._touched:
             self._touch(held)
-        return size.run(leaves, args, kwargs)
-
-    def _in_bucket(self, fit: Fit, leaves: list[Any], args: Any, kwargs: Any) -> R:
+        if run is not None:
+            return run(*args, **kwargs)
+        assert fit is not None, "it runs in a bucket"
         try:
             return fit.origin.unflatten(fit(leaves))
         except (RuntimeError, ValueError) as error:  # until JAX 0.10 the latter, of arrays that were deleted
@@ -380,16 +382,16 @@ class Sized(Jitted[P, R]):
             if known is not None and (known.held is None or id(known.held) in self._held):
                 return known
             if self._objects.are_in((args, kwargs)):
-                size = _Size(None, _by_arguments(self._of_objects()))
+                size = _Size(None, run=self._of_objects())
             else:
                 call = _SizedCall(self, rest, avals, leaves, args, kwargs)
                 fit = self._known_sizes.fit(call)
                 if isinstance(fit, Fit):
-                    size = _Size(fit.made, functools.partial(self._in_bucket, fit))
+                    size = _Size(fit.made, fit)
                 else:
                     alive = _apart(self._fn)
                     exact = _Exact(Jitted(alive, self._options, self._objects), (call.key, call.shapes), alive)
-                    size = _Size(exact, _by_arguments(exact.call))
+                    size = _Size(exact, run=exact.call)
             if size.held is not None:
                 self._hold(size.held)
             self._sizes[rest, tuple(avals)] = size
@@ -447,9 +449,7 @@ class Sized(Jitted[P, R]):
         call: Any = self
 
         def run(shapes: Shapes) -> None:
-            positional, named = sized.with_leaves(
-                [_zeros(x, shape) for x, shape in zip(sized.leaves, shapes, strict=True)]
-            )
+            positional, named = sized.with_leaves(list(map(_zeros, sized.leaves, shapes)))
             jax.block_until_ready(jax.tree.leaves(call(*positional, **named)))
 
         with concurrent.futures.ThreadPoolExecutor(min(len(every), os.cpu_count() or 1)) as pool:
@@ -469,10 +469,6 @@ class Sized(Jitted[P, R]):
 
 
 _flatten = jax.tree.flatten
-
-
-def _by_arguments(run: Any) -> Callable[[list[Any], Any, Any], Any]:
-    return lambda _, args, kwargs: run(*args, **kwargs)
 
 
 def _aval(leaf: Any) -> Any:
