@@ -292,7 +292,7 @@ def test_a_budget_for_everything_is_met_at_the_bucket():
             found.append(weights[0][0].grad.numpy())
             weights[0][0].grad = None
         assert fn.n_programs == 1, fn.explain().programs
-        peaks.append(peak_bytes_at_bucket(fn.programs[0].room.shared))
+        peaks.append(peak_bytes_at_bucket(fn.programs[0].bucket.shared))
     assert peaks[1] <= 10 * MIB < peaks[0]
     for plain, fitted in zip(found[:2], found[2:], strict=True):
         np.testing.assert_allclose(plain, fitted, rtol=1e-4, atol=1e-4)
