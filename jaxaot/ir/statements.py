@@ -102,6 +102,7 @@ def as_identity(
 
 
 def where(eqn: Eqn | None) -> str:
+    """Returns an equation for messages: its primitive and its line."""
     if eqn is None:
         return "the end"
     line = source_line(eqn)
