@@ -39,8 +39,6 @@ else:
     compiled = (jax.jit if kind == "jax.jit" else ja.jit)(step)
     result = compiled(model.parameters, *model.data)
 jax.block_until_ready(jax.tree.leaves(result))
-if kind != "jax.jit":
-    print(compiled.explain_cache(), file=sys.stderr)
 """
 
 

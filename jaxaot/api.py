@@ -16,7 +16,7 @@ from jaxaot.errors import ArgumentError, UsageError
 from jaxaot.facade.marks.bad_arguments import require_arguments
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.lower.costs import cut_options
-from jaxaot.lower.sized import Dynamic
+from jaxaot.lower.sizes import Dynamic
 from jaxaot.pipeline import compiled, traced_of
 from jaxaot.plan.stages import Traced
 from jaxaot.report.record import Report

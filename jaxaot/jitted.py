@@ -17,13 +17,13 @@ from jaxaot.errors import ArgumentError, MissingNameError, UnsupportedVariableEr
 from jaxaot.lower.jit import Jitted
 from jaxaot.lower.static import Static
 from jaxaot.lower.version import PLACED, Objects
-from jaxaot.lower.warm.events import CacheReport
 from jaxaot.partition.fitting import find_traced, fitting, taken_bytes
 
 if TYPE_CHECKING:
     from jaxaot.buckets.policy import Given
     from jaxaot.lower.jit_report import OfCall
-    from jaxaot.lower.sized import Dynamic, Sized
+    from jaxaot.lower.sized import Sized
+    from jaxaot.lower.sizes import Dynamic
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -149,10 +149,6 @@ class _OfObjects:
         arrays = jax.tree.map(as_array, list(moving.values()), is_leaf=is_leaf)  # JAX does not sort 0 and "x" as keys
         given = static | dict(zip(moving, arrays, strict=True))
         return tuple(given[i] for i in range(len(args))), {name: given[name] for name in kwargs}
-
-    def explain_cache(self) -> CacheReport:
-        """Returns what became in `cache_dir` of each graph."""
-        return self.compiled.explain_cache()
 
     def graph_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OfCall:
         """Returns the graph of a call, from arrays to results and what is written, and what goes with it."""

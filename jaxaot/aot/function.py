@@ -17,13 +17,14 @@ from jaxaot.errors import OptionError
 from jaxaot.flow import with_hooks
 from jaxaot.passes.decompose import Table, decompose
 from jaxaot.passes.pipeline import run_passes
-from jaxaot.pipeline import trace_for_call, traced_of
+from jaxaot.pipeline import traced_call, traced_of
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compile_report import Inspector
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.program import Program, lower
+from jaxaot.runtime.traced_call import GivenCall
 from jaxaot.tape.saved_hooks import without_saved_hooks
 
 P = ParamSpec("P")
@@ -108,7 +109,8 @@ def aot_function(
     def build(
         fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], writing: Any, numbers: Sequence[Path]
     ) -> Program:
-        traced, key = trace_for_call(fn, args, kwargs, numbers)
+        call = traced_call(GivenCall(fn, args, kwargs, numbers))
+        traced, key = call.traced, call.key
         if not traced.needs_backward:
             if decompositions:
                 traced = dataclasses.replace(traced, jaxpr=decompose(traced.jaxpr, decompositions))

@@ -22,12 +22,12 @@ from jaxaot.plan.paths import Path, path_text
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, ResidualSource
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.plan.world import BuiltArray, ItemWrite, OutsideObject
+from jaxaot.runtime.bucket_plan import BucketPlan
 from jaxaot.runtime.program import empty_inputs
-from jaxaot.runtime.room import Room
 
 
 def describe_program(
-    traced: Traced, partition: Partition | None, state: StatePlan, room: Room | None = None
+    traced: Traced, partition: Partition | None, state: StatePlan, plan: BucketPlan | None = None
 ) -> dict[str, Any]:
     """Returns what a program takes, changes and returns, and what the slots of its graphs are.
 
@@ -35,11 +35,11 @@ def describe_program(
       traced: A call of it.
       partition: Its forward and backward.
       state: What it reached.
-      room: How it runs in the program of a bucket, whose slots are those that are described.
+      plan: How it runs in the program of a bucket, whose slots are those that are described.
     """
     inputs, outputs, signature = graph_inputs(traced, state), graph_outputs(traced), traced.signature
-    if room is not None:
-        inputs, outputs = _at_bucket(inputs, outputs, room)
+    if plan is not None:
+        inputs, outputs = _at_bucket(inputs, outputs, plan)
     empty = set(empty_inputs(traced))
     tensors = zip(signature.inputs, traced.call.tensors, strict=True)
     found: dict[str, Any] = {
@@ -62,10 +62,10 @@ def describe_program(
     return found
 
 
-def _at_bucket(inputs: list[Any], outputs: list[Any], room: Room) -> tuple[list[Any], list[Any]]:
+def _at_bucket(inputs: list[Any], outputs: list[Any], plan: BucketPlan) -> tuple[list[Any], list[Any]]:
     """Returns slots with the shapes at a bucket; after the inputs come the values of the classes of sizes."""
-    whole: Any = room.shared.whole
-    inputs = inputs + [{"is": "sizes", "number": i} for i in range(len(room.fit.given))]
+    whole: Any = plan.shared.whole
+    inputs = inputs + [{"is": "sizes", "number": i} for i in range(len(plan.fit.given))]
     typed = lambda slots, avals: [
         {**slot, "shape": list(t.shape), "dtype": str(t.dtype)} for slot, t in zip(slots, avals, strict=False)
     ]

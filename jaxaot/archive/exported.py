@@ -25,7 +25,7 @@ from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.key import parameter_names
-from jaxaot.runtime.sizes import Sizes
+from jaxaot.runtime.sizes import TracedSizes
 from jaxaot.saving import arrays_to_bytes
 from jaxaot.tape.modes import enable_grad, no_grad
 from jaxaot.tracer.trace import roots
@@ -99,7 +99,7 @@ def export(
     for mode in (enable_grad, no_grad) if with_gradients else (no_grad,):
         with mode():
             try:
-                sizes = Sizes(fn, None, buckets, ExportStages(), given) if dims else None
+                sizes = TracedSizes(fn, None, buckets, ExportStages(), given) if dims else None
                 tracer = ProgramTracer(fn, writer, dims, sizes, tables, is_differentiable)
                 programs += tracer.programs(args, kwargs)
             except OnMeta as error:

@@ -24,15 +24,16 @@ from jaxaot.archive.state import StatePlan, StateWriter
 from jaxaot.errors import ExportError
 from jaxaot.facade.marks.raised import require_values
 from jaxaot.ir.rewrite import inline
-from jaxaot.lower.families import CannotRunError
+from jaxaot.lower.size_class import CannotRunError
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.pipeline import TracingStages, traced_call
 from jaxaot.plan.saved import FromPrimal
 from jaxaot.plan.stages import JointGraph, Partition, Traced
+from jaxaot.runtime.bucket_plan import BucketPlan, Shared
 from jaxaot.runtime.double_backward import gradients_function, tape_plan
 from jaxaot.runtime.program import empty_inputs, forward_graph
-from jaxaot.runtime.room import Room, Shared
-from jaxaot.runtime.sizes import Sizes
+from jaxaot.runtime.sizes import TracedSizes
+from jaxaot.runtime.traced_call import GivenCall
 from jaxaot.tracer.arguments import flatten_arguments
 from jaxaot.tracer.trace import roots, trace_call
 
@@ -83,7 +84,7 @@ class ProgramTracer:
     """Traces the calls of a function, each to the program that carries it out."""
 
     def __init__(
-        self, fn: Callable[..., Any], state: StateWriter, dims: Sequence[MovingDim], sizes: Sizes | None,
+        self, fn: Callable[..., Any], state: StateWriter, dims: Sequence[MovingDim], sizes: TracedSizes | None,
         tables: dict[str, np.ndarray], is_differentiable: bool,
     ):  # fmt: skip
         self.is_differentiable = is_differentiable
@@ -109,21 +110,21 @@ class ProgramTracer:
         assert isinstance(example, tuple), "the example was looked at before"
         wanted = all_sizes(self.dims, example)
         for at in self._apart(example):
-            sizes.sees(traced_call(self.fn, *at_sizes(self.dims, at, args, kwargs)))
+            sizes.sees(traced_call(GivenCall(self.fn, *at_sizes(self.dims, at, args, kwargs))))
         found: dict[Any, ExportedProgram] = {}
         for at in wanted:
-            call = traced_call(self.fn, *at_sizes(self.dims, at, args, kwargs))
-            room = sizes.room(call)
+            call = traced_call(GivenCall(self.fn, *at_sizes(self.dims, at, args, kwargs)))
+            plan = sizes.plan(call)
             moved = self._moved(call.traced, call.args, call.kwargs)
-            if room is not None:
-                key, partition, why = id(room.fit.made), room.partition, ""
+            if isinstance(plan, BucketPlan):
+                key, partition, bucket, why = id(plan.fit.made), plan.partition, plan, ""
             else:
-                key, partition, why = at, None if call.joint is None else _cut(call.joint), sizes.refused[call.shapes]
+                key, partition, bucket, why = at, None if call.joint is None else _cut(call.joint), None, plan
             if key not in found:
-                found[key] = ExportedProgram(moved, call.traced, partition, room, why)
+                found[key] = ExportedProgram(moved, call.traced, partition, bucket, why)
                 self._require_few(list(found.values()), len(wanted))
-            names = [] if room is None else list(map(self._table, room.fit.given))
-            found[key].add(at, moved, call.traced, room, names)
+            names = [] if bucket is None else list(map(self._table, bucket.fit.given))
+            found[key].add(at, moved, call.traced, bucket, names)
         return list(found.values())
 
     def _table(self, value: Any) -> str:
@@ -162,7 +163,7 @@ class ExportedProgram:
       traced: Its graph, with plans that need no source; where sizes change, at the first of its sizes.
       original: The same with the plans of this process.
       partition: Its forward and backward; None if no gradient flows.
-      room: How it runs in the program of a bucket; None if it has its own.
+      bucket: How it runs in the program of a bucket; None if it has its own.
       why: Why it has its own, where sizes change.
       is_differentiable: Whether its backward has a derivative.
       rows: The sizes that it is for, each with the plans as JSON.
@@ -171,23 +172,28 @@ class ExportedProgram:
     traced: Traced
     original: Traced
     partition: Partition | None
-    room: Room | None = None
+    bucket: BucketPlan | None = None
     why: str = ""
     is_differentiable: bool = False
     rows: list[tuple[tuple[int, ...], Any]] = dataclasses.field(default_factory=list, repr=False)
 
     def add(
-        self, at: tuple[int, ...], moved: Traced, original: Traced, room: Room | None = None, given: Sequence[str] = ()
+        self,
+        at: tuple[int, ...],
+        moved: Traced,
+        original: Traced,
+        bucket: BucketPlan | None = None,
+        given: Sequence[str] = (),
     ) -> None:
         """Notes the plans of one size, as of `plans_of`."""
-        partition = self.partition if room is None else room.partition
-        plans = plans_of(moved, original, partition, self.is_differentiable, room, given)
+        partition = self.partition if bucket is None else bucket.partition
+        plans = plans_of(moved, original, partition, self.is_differentiable, bucket, given)
         self.rows.append((at, to_json(plans)))
 
     def graphs(self) -> dict[str, Any]:
         """Returns the graphs by name as they are lowered: forward, backward, joint, gradients, second."""
-        if self.room is not None:
-            return _graphs_of_bucket(self.room.shared)
+        if self.bucket is not None:
+            return _graphs_of_bucket(self.bucket.shared)
         graphs = {"forward": prepare_forward(forward_graph(self.original, self.partition))}
         if self.partition is not None:
             residuals = self.partition.plan.residuals
@@ -202,7 +208,7 @@ class ExportedProgram:
 
     def to_json(self, state: StatePlan) -> dict[str, Any]:
         """Returns what the manifest says of it, besides where its graphs are."""
-        described = describe_program(self.traced, self.partition, state, self.room)
+        described = describe_program(self.traced, self.partition, state, self.bucket)
         plans, columns = side_by_side([plans for _, plans in self.rows])
         sizes = [list(at) for at, _ in self.rows]
         return {"signature": described, "plans": plans, "sizes": sizes, "columns": columns}

@@ -19,8 +19,8 @@ from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.saved import SavePlan, TapePlan
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.plan.world import WorldPlan
+from jaxaot.runtime.bucket_plan import BucketPlan
 from jaxaot.runtime.double_backward import tape_plan
-from jaxaot.runtime.room import Room
 
 Types = tuple[jax.ShapeDtypeStruct, ...]
 """The types of the inputs or outputs of a graph."""
@@ -44,7 +44,7 @@ class BackwardPlans:
 
 
 @immutable
-class RoomPlans:
+class BucketPlans:
     """How a size runs in the program of its bucket.
 
     Attributes:
@@ -75,7 +75,7 @@ class ProgramPlans:
     in_types: Types
     out_types: Types
     backward: BackwardPlans | None
-    room: RoomPlans | None
+    room: BucketPlans | None
 
     @property
     def traced(self) -> Traced:
@@ -88,7 +88,7 @@ class ProgramPlans:
 
 def plans_of(
     traced: Traced, original: Traced, partition: Partition | None, is_differentiable: bool = False,
-    room: Room | None = None, given: Sequence[str] = (),
+    bucket: BucketPlan | None = None, given: Sequence[str] = (),
 ) -> ProgramPlans:  # fmt: skip
     """Returns what an archive says of a program.
 
@@ -97,7 +97,7 @@ def plans_of(
       original: The same with the plans of this process.
       partition: Its forward and backward.
       is_differentiable: Whether its backward has a derivative.
-      room: How it runs in the program of a bucket.
+      bucket: How it runs in the program of a bucket.
       given: The names of the arrays that this program takes for its sizes.
     """
     backward = padded = None
@@ -108,8 +108,8 @@ def plans_of(
             TapePlan(tape.primals if is_differentiable else (), tape.apart, is_differentiable),
             joint.in_roles, joint.out_roles, tuple(joint.zero_gradients), types_of(partition.backward.in_avals),
         )  # fmt: skip
-    if room is not None:
-        padded = RoomPlans(types_of(room.shared.whole.in_avals), tuple(given), room.fit.pads, room.fit.crops)
+    if bucket is not None:
+        padded = BucketPlans(types_of(bucket.shared.whole.in_avals), tuple(given), bucket.fit.pads, bucket.fit.crops)
     names = ("call", "alias", "rng", "places", "world", "in_tree", "out_tree", "order")
     held: Any = {name: getattr(traced, name) for name in names}
     in_types, out_types = types_of(traced.jaxpr.in_avals), types_of(traced.jaxpr.out_avals)

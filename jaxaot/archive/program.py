@@ -18,18 +18,18 @@ from jaxaot.archive.container import Archive
 from jaxaot.archive.dims import of_row
 from jaxaot.archive.graphs import differentiable_once, executables_of, graph_of, graph_of_types
 from jaxaot.archive.kinds import program_in
-from jaxaot.archive.plans import BackwardPlans, ProgramPlans, RoomPlans
+from jaxaot.archive.plans import BackwardPlans, BucketPlans, ProgramPlans
 from jaxaot.archive.readers import SIZES, TEXT, exactly, from_json, many
 from jaxaot.archive.references import require_partition, require_references
 from jaxaot.errors import ArchiveError
 from jaxaot.lower.cache_key import jax_settings
-from jaxaot.lower.families import Fit, Made
+from jaxaot.lower.size_class import Fit, Made
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.saved import FromPrimal
 from jaxaot.plan.stages import JointGraph, Partition, Traced
+from jaxaot.runtime.bucket_plan import BucketPlan, Shared
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.program import Program, empty_inputs
-from jaxaot.runtime.room import Room, Shared
 
 _WRITTEN_ELSEWHERE: Any = None  # how a bucket's program was made is not part of an archive
 
@@ -106,8 +106,8 @@ class StoredProgram:
 
         if bucket is not None and plans.room is not None:
             traced = dataclasses.replace(traced, jaxpr=graph_of_types(in_types, out_types))
-            room = self._room(traced, plans.room, plans.backward, bucket)
-            return made(traced, room.partition, bucket.make, room=room)
+            plan = self._bucket_plan(traced, plans.room, plans.backward, bucket)
+            return made(traced, plan.partition, bucket.make, bucket=plan)
         empty, forward = empty_inputs(traced), self.graph("forward")
         graph = graph_of(forward, in_types, empty, len(out_types))
         if _types(graph.out_avals) != _types(out_types):
@@ -136,7 +136,9 @@ class StoredProgram:
             raise self._damaged("its gradients are those of other arrays")
         return differentiable_once(program, self.graph("second"))
 
-    def _room(self, traced: Traced, held: RoomPlans, backward: BackwardPlans | None, bucket: Bucket) -> Room:
+    def _bucket_plan(
+        self, traced: Traced, held: BucketPlans, backward: BackwardPlans | None, bucket: Bucket
+    ) -> BucketPlan:
         """Returns how a size runs in the program of its bucket."""
         given, pads = tuple(jnp.asarray(bucket.tables[name]) for name in held.given), dict(held.pads)
         in_avals, n_outputs = traced.jaxpr.in_avals, len(traced.jaxpr.out_avals)
@@ -158,7 +160,7 @@ class StoredProgram:
         if not all(0 <= i < len(results) for i, _ in held.crops):
             raise self._damaged("a size cuts a result that its bucket does not have")
         crops = tuple((i, cut(results[i])) for i, cut in held.crops)
-        return Room(Fit(bucket.made, given, held.pads, crops, None, 1.0), partition)
+        return BucketPlan(Fit(bucket.made, given, held.pads, crops, None, 1.0), partition)
 
 
 def _types(avals: Sequence[Any]) -> list[tuple[tuple[int, ...], Any]]:

@@ -112,26 +112,26 @@ class CacheFolderError(CompilerError, ValueError):
     Programs are read from it, so nothing is: make one of your own, `mkdir -m 700 ~/.cache/jaxaot`.
 
         import os
-        step = lambda x: jnp.tanh(x @ x) @ x
+        x, loss = ja.ones(8, 8, requires_grad=True), ja.compile(lambda x: (x @ x).tanh().sum())
         os.mkdir("theirs"), os.chmod("theirs", 0o777)
         with ja.config(cache_dir="theirs"):             # CacheFolderError
-            ja.jit(step)(jnp.ones((256, 256)))
+            loss(x)
         with ja.config(cache_dir="mine"):
-            ja.jit(step)(jnp.ones((256, 256)))
+            loss(x)
     """
 
 
 class CacheBypassError(CompilerError):
     """A graph cannot be kept in `cache_dir`, and `ja.config(strict_cache=True)` makes that an error.
 
-    Graphs with side effects, with functions of Python in them, and of several devices are tuned and compiled in each
-    process. Leave `strict_cache` off, and `step.explain_cache()` counts them.
+    Graphs with side effects, with functions of Python in them, and of several devices are cut and tuned in each
+    process. Leave `strict_cache` off, and `loss.explain_cache()` counts them.
 
-        step = lambda x: (jax.debug.print("{}", x[0, 0]), x @ x)[1]
+        x, loss = ja.ones(8, 8, requires_grad=True), ja.compile(lambda x: (ja.print("{}", x[0, 0]), (x @ x).sum())[1])
         with ja.config(cache_dir="mine", strict_cache=True):    # CacheBypassError
-            ja.jit(step)(jnp.ones((256, 256)))
+            loss(x)
         with ja.config(cache_dir="mine"):
-            ja.jit(step)(jnp.ones((256, 256)))
+            loss(x)
     """
 
 

@@ -84,10 +84,6 @@ class FrozenExecutable:
         self.inner.settings = value
 
     @property
-    def cache_events(self) -> list[Any]:
-        return self.inner.cache_events
-
-    @property
     def name_of(self) -> Callable[[int], str]:
         return self.inner.name_of
 

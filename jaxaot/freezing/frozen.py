@@ -20,7 +20,7 @@ from jaxaot.freezing.executable import Frozen, FrozenExecutable
 from jaxaot.freezing.store import Store
 from jaxaot.ir.walk import aval_bytes, short_aval
 from jaxaot.passes.prepare import prepare_forward
-from jaxaot.pipeline import trace_for_call, traced_of
+from jaxaot.pipeline import traced_call, traced_of
 from jaxaot.plan.inputs import positions_of_values
 from jaxaot.plan.paths import Path, follow, path_text
 from jaxaot.plan.stages import Traced
@@ -30,6 +30,7 @@ from jaxaot.runtime.compile_report import Inspector
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.options import CompileOptions
 from jaxaot.runtime.program import Program, forward_graph, lower
+from jaxaot.runtime.traced_call import GivenCall
 from jaxaot.tape.modes import no_grad, state
 
 P = ParamSpec("P")
@@ -129,7 +130,8 @@ class FrozenFunction(Generic[P, R]):
                 )
 
     def _build(self, fn: Any, args: Any, kwargs: Any, writing: Any, *, numbers: Any = ()) -> Program:
-        traced, key = trace_for_call(fn, args, kwargs, numbers)
+        call = traced_call(GivenCall(fn, args, kwargs, numbers))
+        traced, key = call.traced, call.key
         if traced.needs_backward:
             raise FrozenGradientError(
                 f"{shown(fn)} turns gradients on inside, by `ja.enable_grad()`, and a frozen function has none. Leave "
@@ -196,7 +198,7 @@ class FrozenFunction(Generic[P, R]):
     def explain(self, /, *args: object, **kwargs: Any) -> None:
         """Prints what is packed for a call: each value, its bytes, and the parameters that it is made of."""
         with no_grad():
-            traced, _ = trace_for_call(self.fn, args, kwargs)
+            traced = traced_call(GivenCall(self.fn, args, kwargs)).traced
         plan = Frozen(_names(frozen_inputs(traced, self._argnums)), self._store, {})
         parts, recipe = plan.plan(prepare_forward(forward_graph(traced, None)))
         lines = []
@@ -207,10 +209,6 @@ class FrozenFunction(Generic[P, R]):
             lines.append(f"{names}: {how}, {shown_type}" if how == "as it is" else f"{shown_type}: made {how} {names}")
         n_fewer = len(traced.jaxpr.eqns) - len(parts.run.jaxpr.eqns)
         print("\n".join([f"{len(lines)} packed values, {n_fewer} equations fewer in each call", *lines]))
-
-    def explain_cache(self) -> Any:
-        """Returns what became in `cache_dir` of each graph of the function."""
-        return self._compiled.explain_cache()
 
     def cache_info(self) -> Any:
         """Returns how many calls found a program, how many had one built, and how many there are."""

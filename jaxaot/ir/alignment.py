@@ -12,21 +12,16 @@ what would be an identity in the other, goes together with nothing.
 from __future__ import annotations
 
 import dataclasses
-import enum
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from jaxaot._immutable import immutable
-from jaxaot._jax import close_jaxpr, is_key_dtype, scan_counts
+from jaxaot._jax import is_key_dtype
 from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr, Literal
 from jaxaot.ir.extents import Pair
-from jaxaot.ir.rewrite import inline
-from jaxaot.ir.walk import param_key, source_line
-
-_SAID_ELSEWHERE = {"ft_in", "ft_out", "policy", "name", "debug_info"}
-"""Parameters that say what the operands do, or nothing of values."""
+from jaxaot.ir.statements import SAID_ELSEWHERE, Statement, as_identity, contrast, integers, statement_of, where
 
 
 class NotAlikeError(Exception):
@@ -103,8 +98,8 @@ class AlignedEqn:
         """The parameters with numbers that differ."""
         if not self.moving:
             return []
-        differ = lambda name: _integers(self.exact.get(name)) != _integers(self.bucket[name])
-        return [name for name in sorted(self.bucket) if name not in _SAID_ELSEWHERE and differ(name)]
+        differ = lambda name: integers(self.exact.get(name)) != integers(self.bucket[name])
+        return [name for name in sorted(self.bucket) if name not in SAID_ELSEWHERE and differ(name)]
 
 
 class Table(NamedTuple):
@@ -193,92 +188,8 @@ def values_in(graph: AlignedGraph, closed: ClosedJaxpr) -> Values:
     return found
 
 
-def _integers(value: object) -> Any:
-    """Returns the integers in a parameter as `_step` finds them."""
-    if isinstance(value, tuple | list):
-        return tuple(map(_integers, value))
-    return int(value) if isinstance(value, int | np.integer) else None
-
-
-class _Step(NamedTuple):
-    """What an equation says.
-
-    Attributes:
-      said: All but its numbers, its operands and its bodies; hashable.
-      numbers: The numbers in its parameters and in the shapes of its results.
-      bodies: The graphs in its parameters, with their constants.
-    """
-
-    said: tuple[Hashable, ...]
-    numbers: tuple[int, ...]
-    bodies: tuple[tuple[Jaxpr, Sequence[Any]], ...]
-
-
-def _step(eqn: Eqn, params: Mapping[str, Any] | None = None, shape: tuple[int, ...] | None = None) -> _Step:
-    """Returns what an equation says, or would say with other parameters and one result of another shape."""
-    numbers: list[int] = []
-    bodies: list[tuple[Any, Sequence[Any]]] = []
-
-    def described(value: Any) -> Hashable:
-        kind = type(value)
-        if kind is int or isinstance(value, np.integer):
-            numbers.append(int(value))
-            return "#"
-        if value is None or kind is bool or kind is str or isinstance(value, enum.Enum):
-            return value
-        if kind is tuple or kind is list:
-            return (len(value), *map(described, value))
-        if isinstance(value, ClosedJaxpr | Jaxpr):
-            body = inline(value if hasattr(value, "consts") else close_jaxpr(value), also_custom=True)
-            bodies.append((body.jaxpr, body.consts))
-            return "graph"
-        return param_key(value)
-
-    params = eqn.params if params is None else params
-    said: list[Hashable] = [eqn.primitive.name]
-    if eqn.primitive.name == "scan":
-        said.append(scan_counts(eqn))
-    for name in sorted(params):
-        if name not in _SAID_ELSEWHERE:
-            value = params[name]
-            if name == "padding_config":  # between elements, the shape says how high the margin is
-                value = tuple((low, None if inside else high, inside) for low, high, inside in value)
-            said.append((name, described(value)))
-    for var in eqn.outvars:
-        dims = getattr(var.aval, "shape", ()) if shape is None else shape
-        said.append((str(getattr(var.aval, "dtype", var.aval)), len(dims)))
-        numbers += map(int, dims)
-    return _Step(tuple(said), tuple(numbers), tuple(bodies))
-
-
 def _shapes(eqn: Eqn) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(getattr(var.aval, "shape", ())) for var in eqn.outvars)
-
-
-def _as_identity(
-    name: str, params: Mapping[str, Any], shape: tuple[int, ...], is_padded_with_number: bool
-) -> dict[str, Any] | None:
-    """Returns the parameters with which an equation would compute nothing of an operand of a shape; None if none."""
-    rank, changed = len(shape), dict(params)
-    if name == "slice":
-        if any(step != 1 for step in params["strides"] or ()) or len(params["limit_indices"]) != rank:
-            return None
-        changed |= {"start_indices": (0,) * rank, "limit_indices": shape}
-    elif name == "broadcast_in_dim":
-        if tuple(params["broadcast_dimensions"]) != tuple(range(rank)) or len(params["shape"]) != rank:
-            return None
-        changed |= {"shape": shape}
-    elif name == "reshape":
-        if params["dimensions"] is not None or len(params["new_sizes"]) != rank:
-            return None
-        changed |= {"new_sizes": shape}
-    elif name == "pad":
-        if len(params["padding_config"]) != rank or not is_padded_with_number:
-            return None
-        changed |= {"padding_config": ((0, 0, 0),) * rank}
-    else:
-        return None
-    return changed
 
 
 def _bits(value: object) -> Any:
@@ -310,47 +221,12 @@ def _are_equal(one: Any, other: Any) -> bool:
     return one.dtype == other.dtype and one.shape == other.shape and _bits(one) == _bits(other)
 
 
-def _where(eqn: Eqn | None) -> str:
-    if eqn is None:
-        return "the end"
-    line = source_line(eqn)
-    return f"`{eqn.primitive.name}`" + (f" at {line}" if line else "")
+class _Side(NamedTuple):
+    """An equation in one of the graphs: its parameters, the shapes of its results, and what it says."""
 
-
-def _contrast(one: Eqn | None, other: Eqn | None) -> str | None:
-    """Returns in what two equations of one line and one primitive differ; None of others, whose places say it."""
-    if one is None or other is None or _where(one) != _where(other):
-        return None
-    said = [{entry[0]: entry for entry in _entries(eqn)} for eqn in (one, other)]
-    for name in one.params:
-        if said[0].get(name) != said[1].get(name):
-            return f"{_where(one)} has {name} {_short(one, name)} at one size, {_short(other, name)} at another"
-    return f"{_where(one)} reads another value at one size than at another"
-
-
-def _entries(eqn: Eqn) -> Iterator[tuple[Any, ...]]:
-    """Yields what an equation says but for numbers, entries of parameters by name."""
-    for entry in _step(eqn).said:
-        if type(entry) is tuple and entry[0] in eqn.params:
-            yield entry
-
-
-def _short(eqn: Eqn, name: str) -> str:
-    text = str(eqn.params.get(name))
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-class _Names:
-    """The numbers of the values of one graph: a variable has several where an identity stands for nothing."""
-
-    def __init__(self) -> None:
-        self._of: dict[Any, list[int]] = {}
-
-    def add(self, var: object, number: int) -> None:
-        self._of.setdefault(var, []).append(number)
-
-    def of(self, var: object) -> list[int]:
-        return self._of.get(var, [])
+    params: Mapping[str, Any]
+    shapes: tuple[tuple[int, ...], ...]
+    step: Statement
 
 
 class _Aligner:
@@ -359,7 +235,7 @@ class _Aligner:
     def __init__(self, exact: Jaxpr, exact_consts: Sequence[Any], bucket: Jaxpr, bucket_consts: Sequence[Any]):
         self._exact, self._bucket = exact, bucket
         self._consts = exact_consts, bucket_consts
-        self._names = _Names(), _Names()
+        self._names: tuple[dict[Any, list[int]], ...] = {}, {}  # several where an identity stands for nothing
         self._n = 0
         self._eqns: list[AlignedEqn] = []
 
@@ -383,9 +259,7 @@ class _Aligner:
             elif other is not None and self._against_nothing(other, 1):
                 j += 1
             else:
-                raise NotAlikeError(
-                    _contrast(one, other) or f"where one has {_where(one)}, the other has {_where(other)}"
-                )
+                raise NotAlikeError(contrast(one, other) or f"where one has {where(one)}, the other has {where(other)}")
         outputs = self._operands(self._exact.outvars, self._bucket.outvars)
         if outputs is None:
             raise NotAlikeError("it returns other values")
@@ -404,7 +278,7 @@ class _Aligner:
     def _name(self, *variables: Any) -> int:
         """Gives a value of both graphs a number."""
         for names, var in zip(self._names, variables, strict=True):
-            names.add(var, self._n)
+            names.setdefault(var, []).append(self._n)
         self._n += 1
         return self._n - 1
 
@@ -421,8 +295,8 @@ class _Aligner:
                     return None
                 found.append(number)
                 continue
-            others = self._names[1].of(other)
-            common = [number for number in self._names[0].of(one) if number in others]
+            others = self._names[1].get(other, ())
+            common = [number for number in self._names[0].get(one, ()) if number in others]
             if not common:
                 return None
             found.append(common[-1])
@@ -431,7 +305,7 @@ class _Aligner:
     def _together(self, one: Eqn, other: Eqn) -> bool:
         if one.primitive is not other.primitive:
             return False
-        said, also = _step(one), _step(other)
+        said, also = statement_of(one), statement_of(other)
         if said.said != also.said or len(said.numbers) != len(also.numbers):
             return False
         operands = self._operands(one.invars, other.invars)
@@ -439,49 +313,47 @@ class _Aligner:
             return False
         bodies = tuple(_Aligner(*a, *b).graph() for a, b in zip(said.bodies, also.bodies, strict=True))
         results = tuple(self._name(a, b) for a, b in zip(one.outvars, other.outvars, strict=True))
-        moving = tuple((k, (a, b)) for k, (a, b) in enumerate(zip(said.numbers, also.numbers, strict=True)) if a != b)
-        self._eqns.append(
-            AlignedEqn(
-                other, one.params, other.params, operands, results, _shapes(one), _shapes(other), bodies,
-                also.said, also.numbers, moving,
-            )
-        )  # fmt: skip
+        exact, bucket = _Side(one.params, _shapes(one), said), _Side(other.params, _shapes(other), also)
+        self._add(other, operands, results, exact, bucket, bodies)
         return True
+
+    def _add(
+        self, eqn: Eqn, operands: tuple[Operand, ...], results: tuple[int, ...], exact: _Side, bucket: _Side,
+        bodies: tuple[AlignedGraph, ...] = (),
+    ) -> None:  # fmt: skip
+        pairs = enumerate(zip(exact.step.numbers, bucket.step.numbers, strict=True))
+        moving = tuple((k, (a, b)) for k, (a, b) in pairs if a != b)
+        aligned = AlignedEqn(
+            eqn, exact.params, bucket.params, operands, results, exact.shapes, bucket.shapes, bodies, bucket.step.said,
+            bucket.step.numbers, moving,
+        )  # fmt: skip
+        self._eqns.append(aligned)
 
     def _against_nothing(self, eqn: Eqn, side: int) -> bool:
         """Lays an equation of one graph beside an identity that the other left out, if that can be."""
         source, rest = eqn.invars[0], eqn.invars[1:]
         if isinstance(source, Literal) or not all(isinstance(atom, Literal) for atom in rest):
             return False
-        mine, others = self._names[side], self._names[1 - side]
-        var = next((v for v in self._variables(1 - side) if set(others.of(v)) & set(mine.of(source))), None)
+        numbers, others = self._names[side].get(source, []), self._names[1 - side]
+        var = next((v for v, known in others.items() if set(known) & set(numbers)), None)
         if var is None:
             return False
         shape = tuple(var.aval.shape)
-        params = _as_identity(eqn.primitive.name, eqn.params, shape, bool(rest))
+        params = as_identity(eqn.primitive.name, eqn.params, shape, bool(rest))
         if params is None:
             return False
-        said, also = _step(eqn), _step(eqn, params, shape)
+        said, also = statement_of(eqn), statement_of(eqn, params, shape)
         if said.said != also.said or len(said.numbers) != len(also.numbers):
             return False
-        number = [n for n in mine.of(source) if n in others.of(var)][-1]
+        number = [n for n in numbers if n in others[var]][-1]
         margins = [_number(atom, atom) for atom in rest if isinstance(atom, Literal)]
         operands: tuple[Operand, ...] = (number, *(margin for margin in margins if margin is not None))
-        pair = (eqn.outvars[0], var) if side == 0 else (var, eqn.outvars[0])
-        result = self._name(*pair)
-        exact, bucket = (said, also) if side == 0 else (also, said)
-        params_of = (eqn.params, params) if side == 0 else (params, eqn.params)
-        shapes = (_shapes(eqn), (shape,)) if side == 0 else ((shape,), _shapes(eqn))
-        moving = tuple(
-            (k, (a, b)) for k, (a, b) in enumerate(zip(exact.numbers, bucket.numbers, strict=True)) if a != b
-        )
-        self._eqns.append(
-            AlignedEqn(eqn, *params_of, operands, (result,), *shapes, (), bucket.said, bucket.numbers, moving)
-        )
+        mine, other = _Side(eqn.params, _shapes(eqn), said), _Side(params, (shape,), also)
+        pair, exact, bucket = (eqn.outvars[0], var), mine, other
+        if side == 1:
+            pair, exact, bucket = (var, eqn.outvars[0]), other, mine
+        self._add(eqn, operands, (self._name(*pair),), exact, bucket)
         return True
-
-    def _variables(self, side: int) -> list[Any]:
-        return list(self._names[side]._of)
 
 
 class _Reader:
@@ -513,10 +385,10 @@ class _Reader:
                 position += 1
             elif not self._was_left_out(aligned):
                 raise NotAlikeError(
-                    _contrast(aligned.eqn, eqn) or f"where they have {_where(aligned.eqn)}, it has {_where(eqn)}"
+                    contrast(aligned.eqn, eqn) or f"where they have {where(aligned.eqn)}, it has {where(eqn)}"
                 )
         if position < len(jaxpr.eqns):
-            raise NotAlikeError(f"it also has {_where(jaxpr.eqns[position])}")
+            raise NotAlikeError(f"it also has {where(jaxpr.eqns[position])}")
         if not self._reads(graph.outputs, jaxpr.outvars):
             raise NotAlikeError("it returns other values")
 
@@ -542,7 +414,7 @@ class _Reader:
     def _is_like(self, aligned: AlignedEqn, eqn: Eqn) -> bool:
         if eqn.primitive is not aligned.eqn.primitive:
             return False
-        step = _step(eqn)
+        step = statement_of(eqn)
         if step.said != aligned.said or not self._reads(aligned.operands, eqn.invars):
             return False
         self._read_numbers(aligned, step.numbers, eqn)
@@ -555,14 +427,14 @@ class _Reader:
     def _read_numbers(self, aligned: AlignedEqn, numbers: tuple[int, ...], eqn: Eqn) -> None:
         if not aligned.moving:
             if numbers != aligned.numbers:
-                raise NotAlikeError(f"a number in {_where(eqn)} is another one: {numbers} instead of {aligned.numbers}")
+                raise NotAlikeError(f"a number in {where(eqn)} is another one: {numbers} instead of {aligned.numbers}")
             return
         moving = dict(aligned.moving)
         for k, (number, known) in enumerate(zip(numbers, aligned.numbers, strict=True)):
             try:
                 self._size(*moving.get(k, (known, known)), number)
             except NotAlikeError as error:
-                raise NotAlikeError(f"in {_where(eqn)}, {error}") from None
+                raise NotAlikeError(f"in {where(eqn)}, {error}") from None
 
     def _reads(self, operands: Sequence[Operand], atoms: Sequence[Any]) -> bool:
         if len(operands) != len(atoms):
@@ -591,10 +463,10 @@ class _Reader:
         if var is None:
             return False
         shape = tuple(var.aval.shape)
-        params = _as_identity(aligned.name, aligned.bucket, shape, bool(rest))
+        params = as_identity(aligned.name, aligned.bucket, shape, bool(rest))
         if params is None:
             return False
-        step = _step(aligned.eqn, params, shape)
+        step = statement_of(aligned.eqn, params, shape)
         if step.said != aligned.said:
             return False
         self._read_numbers(aligned, step.numbers, aligned.eqn)

@@ -1,7 +1,7 @@
 """What a compiled graph depends on.
 
 A *cache key* is a tuple of named components, each with a digest of its value. Two graphs with equal keys compile to the
-same program; where keys differ, `explain` names the components that do.
+same program; where keys differ, the names of the components that do are told.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import jax
@@ -21,7 +20,6 @@ from jaxaot._immutable import immutable
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.errors import SettingsChangedError
 
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+|0x[0-9a-f]{6,}")
 _FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 _SETTINGS = (
     "jax_enable_x64",
@@ -73,38 +71,13 @@ class Component:
 CacheKey = tuple[Component, ...]
 
 
-def cache_key(
-    closed: ClosedJaxpr,
-    backend: str = "xla",
-    donated: Sequence[int] = (),
-    compiler_options: Mapping[str, Any] | None = None,
-    others: Iterable[tuple[str, Any]] = (),
-) -> CacheKey:
+def cache_key(closed: ClosedJaxpr, text: str, backend: str, others: Iterable[tuple[str, Any]] = ()) -> CacheKey:
     """Returns the components that a compiled graph depends on.
-
-    Args:
-      closed: The ClosedJaxpr.
-      backend: The name of the backend.
-      donated: The positions of the donated inputs.
-      compiler_options: Options for XLA.
-      others: More components, as (name, value with a stable `repr`).
-    """
-    text = _ADDRESS.sub("", str(closed.jaxpr))
-    described: list[tuple[str, Any]] = [("constants", [array_digest(value) for value in closed.consts])]
-    described.append(("compiler options", sorted((compiler_options or {}).items())))
-    return cache_key_of_digest(closed, text, backend, donated, [*described, *others])
-
-
-def cache_key_of_digest(
-    closed: ClosedJaxpr, text: str, backend: str, donated: Sequence[int] = (), others: Iterable[tuple[str, Any]] = ()
-) -> CacheKey:
-    """Returns the components that a compiled graph depends on, for a text that tells its equations from others.
 
     Args:
       closed: The ClosedJaxpr.
       text: What is equal for graphs that compute the same, and for no others.
       backend: The name of the backend or platform.
-      donated: The positions of the donated inputs.
       others: More components, as (name, value with a stable `repr`).
     """
     device = jax.devices()[0]
@@ -112,7 +85,6 @@ def cache_key_of_digest(
         ("inputs", [str(aval) for aval in closed.in_avals]),
         ("outputs", [str(aval) for aval in closed.out_avals]),
         ("equations", text),
-        ("donated", tuple(donated)),
         ("backend", backend),
         ("device", f"{device.platform} {device.device_kind} x{jax.device_count()}"),
         ("versions", f"jax {jax.__version__} jaxlib {importlib.metadata.version('jaxlib')}"),
@@ -127,18 +99,6 @@ def digest(value: Any) -> str:
     """Returns a short text that is equal for values with equal `repr`; a short text is its own digest."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= 64 else hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def explain(old: CacheKey, new: CacheKey) -> str:
-    """Returns which components of two keys differ, with both digests, or that none does."""
-    before = {component.name: component.digest for component in old}
-    after = {component.name: component.digest for component in new}
-    lines = [
-        f"  {name}: was {before.get(name, 'absent')}, is {after.get(name, 'absent')}"
-        for name in dict.fromkeys((*before, *after))
-        if before.get(name) != after.get(name)
-    ]
-    return "\n".join(["The graphs differ in:", *lines]) if lines else "The graphs do not differ."
 
 
 def array_digest(value: Any) -> str:

@@ -20,16 +20,14 @@ from jaxaot.backend.cpu.batch.sharded import ShardedExecutable
 from jaxaot.backend.cpu.counts import costs_of
 from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, places_of
 from jaxaot.backend.cpu.options import optimizing_less, without_options_inside
-from jaxaot.backend.cpu.run import How, Way
-from jaxaot.backend.cpu.tune import Tuned, repaired
+from jaxaot.backend.cpu.run import How, Way, choose_way
+from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired
 from jaxaot.ir.device_program import evaluate_varying
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import refuse_other_settings
 from jaxaot.lower.check import checked
 from jaxaot.lower.entry import compile_for
-from jaxaot.lower.warm.events import CacheEvent
-from jaxaot.lower.warm.kept import KeptGraph, made, worth_tuning
-from jaxaot.lower.warm.ways import warm_way
+from jaxaot.lower.warm.kept import KeptGraph
 from jaxaot.passes.pipeline import lowered_passes
 
 
@@ -42,7 +40,6 @@ class Executable:
       donated: The positions of the inputs whose buffers the call may reuse.
       settings: Those of JAX under which alone it may run; None for any.
       name_of: Takes the position of an output to what the user calls it, for messages.
-      cache_events: What became of it in `cache_dir`, if one is set.
       call: The compiled function: positional arrays in, a list of arrays out.
       unchecked: The same without a look at what its first call returns, which `check_executables` asks for.
       makes_fresh_outputs: Always true: nobody else holds what a call returns.
@@ -70,8 +67,6 @@ class Executable:
         Raises:
           StorageSizeError: If memory has no addresses for an array of the graph.
         """
-        if not isinstance(jaxpr, KeptGraph):  # which was looked at when it was made
-            check_sizes(jaxpr.jaxpr)
         self._graph: Any = jaxpr
         self.name = name
         self.settings: Any = None
@@ -80,9 +75,14 @@ class Executable:
         settings = config.get()
         self.name_of: Callable[[int], str] = lambda position: f"output {position}"
         passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding)
-        self._passes = passes if worth_tuning(jaxpr) else ()
+        if isinstance(jaxpr, KeptGraph):
+            assert jaxpr.way is not None, "it is one that is run"
+            is_tuned = jaxpr.way.how is not How.REPAIRED
+        else:
+            check_sizes(jaxpr.jaxpr)
+            is_tuned = is_worth_tuning(jaxpr)
+        self._passes = passes if is_tuned else ()
         self._made_under, self._is_exact = settings, settings.exact_rounding
-        self.cache_events: list[CacheEvent] = []
         self._run: Callable[..., list[Array]] | None = None
         self._places: Sequence[Any] = ()  # of the inputs, once they are known
         self.call: Callable[..., list[Array]]
@@ -105,13 +105,13 @@ class Executable:
     @property
     def jaxpr(self) -> Any:
         """The graph, a ClosedJaxpr."""
-        return made(self._graph)
+        return self._graph.made if isinstance(self._graph, KeptGraph) else self._graph
 
     @cached_property
     def way(self) -> Way:
         """How the graph is run."""
-        note = self.cache_events.append
-        return warm_way(self._graph, self._passes, self._made_under, donated=self.donated, name=self.name, note=note)
+        kept, settings = getattr(self._graph, "way", None), self._made_under
+        return kept or choose_way(self._graph, self._passes, settings.check_graphs, settings.exact_rounding)
 
     @property
     def tuned(self) -> Tuned:

@@ -16,7 +16,6 @@ from jaxaot._util import KeptWith, frozen, look_like, referable, shown, signatur
 from jaxaot.lower.platforms import SEVERAL, are_several, platform_of
 from jaxaot.lower.static import counted_from_first, refuse_cycles
 from jaxaot.lower.version import AnotherWay, Checked, HasObjects, Objects, OfObjects, Version
-from jaxaot.lower.warm.events import CacheReport, as_report
 from jaxaot.settings import Config
 
 if TYPE_CHECKING:
@@ -75,6 +74,7 @@ class Jitted(Generic[P, R]):
         options = counted_from_first(fn, options)
         self._fn, self._options, self._objects = fn, options, objects
         self._made_of_objects: OfObjects | None = None  # at the first call that needs it
+        self._said: dict[str, Any] = {}  # of sizes
         self._inside: Any = jax.jit(referable(fn), **options)
         self._versions = _versions_of(fn, options)  # made at the first call: what XLA needs depends on the backend
         self._latest: tuple[Config | None, Any] = None, None  # one value, as other threads may have other settings
@@ -124,7 +124,7 @@ class Jitted(Generic[P, R]):
 
     def _of_objects(self) -> OfObjects:
         if self._made_of_objects is None:
-            self._made_of_objects = self._objects.make(self._fn, self._options)
+            self._made_of_objects = self._objects.make(self._fn, self._options, **self._said)
         return self._made_of_objects
 
     @overload
@@ -189,16 +189,6 @@ class Jitted(Generic[P, R]):
             return jitted_report(self._name, call._replace(on_devices=exchanges), self._options)
         except Exception as error:
             raise without_own_frames(error)  # noqa: B904  # it is the same exception
-
-    def explain_cache(self) -> CacheReport:
-        """Returns what became in `cache_dir` of each graph of the function: hits, misses and bypasses, and why.
-
-        The report prints one line for each.
-        """
-        versions = list(self._versions.values())
-        found = [event for version in versions for event in version.cache_events]
-        of_objects = self._made_of_objects
-        return as_report([*found, *(of_objects.explain_cache() if of_objects is not None else ())])
 
     def clear_cache(self) -> None:
         """Drops all that was compiled."""

@@ -1,7 +1,7 @@
 """`ja.jit` of functions whose arguments change their sizes: one program for all sizes up to a bucket, exact values.
 
 The function is traced at each new size, as it would be anyway. If that trace is like the ones that the program of the
-bucket was made of, the program runs on padded arrays; else the size has a program of its own. See `families.py`.
+bucket was made of, the program runs on padded arrays; else the size has a program of its own. See `sizes.py`.
 """
 
 from __future__ import annotations
@@ -10,44 +10,38 @@ import collections
 import concurrent.futures
 import dataclasses
 import functools
-import itertools
 import operator
 import os
 import threading
-import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeAlias, TypeVar, overload
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot import settings
 from jaxaot._jax import as_one_call, is_key_dtype, is_outermost, trace_context
-from jaxaot._util import look_like, shown, signature_of
+from jaxaot._util import shown, signature_of
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import UsageError
 from jaxaot.lower.bucket_sharding import (
     OtherPlacesError,
+    Parts,
     in_auto,
     is_typed,
     parts_of,
     shardings_of,
     typed_mesh,
-    why_not_padded,
 )
-from jaxaot.lower.families import Family, Fit, Graph, Made, Place, Shapes, described, graph_of, shown_shapes
 from jaxaot.lower.jit import Jitted
-from jaxaot.lower.static import Static, counted_from_first
-from jaxaot.lower.version import PLACED, Objects, OfObjects
+from jaxaot.lower.size_class import CannotRunError, Fit, Graph, Made, Place, Shapes, graph_of
+from jaxaot.lower.sizes import Dynamic, Sizes, axes_said, read_dims
+from jaxaot.lower.static import Static
+from jaxaot.lower.version import PLACED, Objects
 from jaxaot.report.record import Report
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-Dims: TypeAlias = "int | Sequence[int] | Mapping[int, Given]"
-"""How users say which dims of an argument change: one, several, or each with its buckets."""
-Dynamic: TypeAlias = "bool | Mapping[str, Dims]"
 
 _KIND = "ja.jit(dynamic=…)"
 
@@ -59,14 +53,14 @@ class _Size(NamedTuple):
     """What is known of the calls of one size.
 
     Attributes:
-      fit: How they run in the program of a bucket; None if the size has its own.
-      made: What is held for them.
-      run: Takes the arguments to the results, for a program of their own.
+      held: The program that they run, of a bucket or of their size; None if it is not held here.
+      fit: How they run in the program of a bucket, if they do.
+      run: Takes the arguments to the result, if they do not.
     """
 
-    fit: Fit | None
     held: Made | _Exact | None
-    run: Callable[..., Any] | None
+    fit: Fit | None = None
+    run: Callable[..., Any] | None = None
 
 
 class _Known:
@@ -103,24 +97,107 @@ class _OtherTypesError(Exception):
     """Ends the tracing of the program of a bucket for arrays of other types than it is for."""
 
 
-class _Exact:
+class _Exact(NamedTuple):
     """A program of one size.
 
     Attributes:
       call: The jitted function.
-      why: Why it is not that of a bucket.
+      at: What calls of other sizes have in common with those of its size, and their shapes.
+      alive: The function that it was made of, as what is compiled lives as long as this.
     """
 
-    def __init__(self, fn: Callable[..., Any], options: dict[str, Any], objects: Objects, why: str):
-        @functools.wraps(fn)
-        def apart(*args: Any, **kwargs: Any) -> Any:
-            return fn(*args, **kwargs)
-
-        self._alive = apart  # as what is compiled lives as long as this
-        self.call, self.why = Jitted(apart, options, objects), why
+    call: Jitted[..., Any]
+    at: tuple[Any, Shapes]
+    alive: Callable[..., Any]
 
 
-class Sized(Generic[P, R]):
+def _apart(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function as another object: JAX keeps what it traced by it."""
+
+    @functools.wraps(fn)
+    def apart(*args: Any, **kwargs: Any) -> Any:
+        return fn(*args, **kwargs)
+
+    return apart
+
+
+class _SizedCall:
+    """A call of arrays whose sizes may change, a `SizedCall`."""
+
+    def __init__(self, sized: Sized[Any, Any], rest: Any, avals: list[Any], leaves: list[Any], args: Any, kwargs: Any):
+        self._sized, self.rest, self.avals, self.leaves = sized, rest, avals, leaves
+        self._args, self._kwargs = args, kwargs
+        self.moving, self.static = sized._static.split(args, kwargs)
+        self._mesh, self._shardings = rest[-1], ()
+        self.shapes = _shapes(avals)
+        self.arrays: Mapping[int, Any] = dict(enumerate(leaves))
+        self.parts: Parts = rest[-2]
+        self.places: Mapping[Place, Buckets] = dict(self._places())
+        self.fixed: Sequence[Place] = ()
+        self.guesses: Mapping[Place, Buckets] = {}
+        kinds = tuple((str(aval.dtype), aval.ndim, aval.weak_type) for aval in avals)
+        places = [(i, axis, n) for i, shape in enumerate(self.shapes) for axis, n in enumerate(shape)]
+        others = tuple(n for i, axis, n in places if (i, axis) not in self.places)
+        self.key: Any = rest, kinds, None if sized._given is None else others
+
+    def _places(self) -> Iterator[tuple[Place, Buckets]]:
+        signature, position = signature_of(self._sized._fn), 0
+        names = [] if signature is None else list(signature.parameters)
+        for which, value in self.moving.items():
+            name = names[which] if isinstance(which, int) and which < len(names) else str(which)
+            for _ in jax.tree.leaves(value):
+                said = axes_said(name, self._sized._given or {}, len(self.shapes[position]), "an array")
+                yield from (((position, axis), buckets) for axis, buckets in said)
+                position += 1
+
+    def with_leaves(self, leaves: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Returns its arguments with other arrays in them."""
+        tree = jax.tree.structure(list(self.moving.values()))
+        given = dict(zip(self.moving, jax.tree.unflatten(tree, leaves), strict=True)) | self.static
+        return tuple(given[i] for i in range(len(self._args))), {name: given[name] for name in self._kwargs}
+
+    def _traced(self, specs: Sequence[Any]) -> Any:
+        args, kwargs = self.with_leaves(specs)
+        return self._sized._traced.trace(*args, **kwargs)
+
+    def trace(self, at: Shapes) -> Graph:
+        pairs = zip(at, self.avals, strict=True)
+        specs = [jax.ShapeDtypeStruct(shape, a.dtype, weak_type=a.weak_type) for shape, a in pairs]
+        if self._mesh is None or at != self.shapes:
+            return graph_of(self._traced(specs))
+        exact = self._traced(self.leaves).jaxpr  # the mesh is in types of results, not in graphs that are compared
+        self._shardings = shardings_of(exact, self._mesh)
+        if any(is_typed(jax.typeof(const)) for const in exact.consts):
+            raise CannotRunError("a constant of it lies on several devices")
+        try:
+            return graph_of(self._traced(specs))
+        except Exception as error:
+            raise CannotRunError(f"for arrays on one device it raises {type(error).__name__}") from error
+
+    def compiled(self, made: Made, name: str, large: Graph) -> Callable[..., Any]:
+        graph, mesh = made.graph, self._mesh
+        n_given = len(graph.in_avals) - len(large.closed.in_avals)
+        donated = tuple(i + n_given for i in large.donated)
+        run = as_one_call(graph, name)
+        if mesh is not None:
+            run = in_auto(run, mesh, self._shardings, graph.out_avals)
+        kinds = [(a.shape, a.dtype) for a in graph.in_avals[n_given:]]
+
+        def call(*args: Any) -> Any:
+            found = list(map(jax.typeof, args[n_given:]))
+            if [(a.shape, a.dtype) for a in found] != kinds or any(map(is_typed, found)) != (mesh is not None):
+                raise _OtherTypesError
+            return run(*args)
+
+        call.__name__ = call.__qualname__ = name
+        options = {**self._sized._compiling, **({"donate_argnums": donated} if donated else {})}
+        return Jitted(call, options, self._sized._objects)
+
+    def finished(self, fit: Fit) -> Fit:
+        return fit._replace(shardings=self._shardings)
+
+
+class Sized(Jitted[P, R]):
     """A jitted function with one program for many sizes of its arguments; else it is as what `ja.jit` returns."""
 
     def __init__(
@@ -142,8 +219,6 @@ class Sized(Generic[P, R]):
           buckets: The sizes for which programs are made.
           max_programs: How many are kept.
         """
-        look_like(self, fn)
-        self.__signature__ = signature_of(fn)
         placed = [name for name in PLACED if options.get(name) is not None]
         if placed:
             raise UsageError(
@@ -152,41 +227,29 @@ class Sized(Generic[P, R]):
             )
         if max_programs is not None and max_programs < 1:
             raise UsageError(f"`max_programs={max_programs}` keeps no program. Write a number from 1 on.")
-        self._fn, self._options, self._objects = fn, counted_from_first(fn, options), objects
-        self._plain: Jitted[P, R] = Jitted(fn, options, objects)
+        super().__init__(fn, options, objects)
         self._static = Static(fn, self._options)
         self._has_static = bool(self._static.numbers or self._static.names)
-        self._learns = read_buckets(buckets) if dynamic is True else None
-        self._given = {} if isinstance(dynamic, bool) else read_dims(fn, dynamic, read_buckets(buckets))
+        self._buckets = read_buckets(buckets)
+        self._given = None if isinstance(dynamic, bool) else read_dims(fn, dynamic, self._buckets)
         self._most = MOST_PROGRAMS if max_programs is None else max_programs
         of_compile = None if dynamic is True else dynamic  # by default it sees what changes
         self._said = {"dynamic": of_compile, "buckets": buckets, "max_programs": self._most}
-        self._made_of_objects: OfObjects | None = None  # at the first call that needs it
         self._tracing = {k: v for k, v in self._options.items() if k.startswith(("donate", "static"))}
         self._compiling = {k: v for k, v in self._options.items() if k == "compiler_options"}
         self._lock = threading.RLock()
         self._reset()
 
     def _reset(self) -> None:
-        self._traced = jax.jit(self._apart(), **self._tracing)
+        self._traced = jax.jit(_apart(self._fn), **self._tracing)
         self._sizes: dict[Any, _Size] = {}
-        self._families: dict[Any, Family] = {}
+        self._known_sizes = Sizes(self._name, self._buckets if self._given is None else None)
         self._held: collections.OrderedDict[int, Any] = collections.OrderedDict()
         self._known: dict[Any, _Known] = {}
-        self._latest: _Known | None = None
+        self._found: _Known | None = None
         self._last: tuple[Any, list[Any], _Size] | None = None  # of those that were found by all types
         self._touched: Any = None
         self._n_made = 0
-
-    def _apart(self) -> Callable[..., Any]:
-        """Returns the function as another object: JAX keeps what it traced by it."""
-        fn = self._fn
-
-        @functools.wraps(fn)
-        def apart(*args: Any, **kwargs: Any) -> Any:
-            return fn(*args, **kwargs)
-
-        return apart
 
     @property
     def n_programs(self) -> int:
@@ -199,21 +262,15 @@ class Sized(Generic[P, R]):
         made = self._made_of_objects
         return self._n_made + (0 if made is None else made.compiled.n_programs_made)
 
-    def _of_objects(self) -> OfObjects:
-        """Returns what carries out calls with objects, which writes back what they change in these."""
-        if self._made_of_objects is None:
-            self._made_of_objects = self._objects.make(self._fn, self._options, **self._said)
-        return self._made_of_objects
-
     def _without_types(self, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call whose arguments JAX may know nothing of."""
-        run: Any = self._of_objects() if self._objects.are_in((args, kwargs)) else self._plain
+        run: Any = self._of_objects() if self._objects.are_in((args, kwargs)) else super().__call__
         return run(*args, **kwargs)
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         of_jax = jax.config
         if not is_outermost() or of_jax.jax_debug_nans or of_jax.jax_debug_infs:  # invalid elements may be NaN
-            return self._plain(*args, **kwargs)
+            return super().__call__(*args, **kwargs)
         if self._made_of_objects is not None and self._objects.are_in((args, kwargs)):
             return self._made_of_objects(*args, **kwargs)
         try:
@@ -222,7 +279,7 @@ class Sized(Generic[P, R]):
             else:
                 leaves, tree = _flatten((args, kwargs))
                 rest = tree, trace_context()
-            known = self._latest
+            known = self._found
             if known is None or known.rest != rest:
                 known = self._known.get(rest)
         except TypeError:  # objects, or what JAX says more of
@@ -235,7 +292,7 @@ class Sized(Generic[P, R]):
             size = known.sizes.get(tuple([_aval(leaves[i]) for i in known.positions]))
         if size is None:
             return self._by_all_types(rest, leaves, args, kwargs)
-        self._latest = known
+        self._found = known
         try:
             return self._run(size, leaves, args, kwargs)
         except (_OtherTypesError, OtherPlacesError):
@@ -258,29 +315,28 @@ class Sized(Generic[P, R]):
         if size is None or (size.held is not None and id(size.held) not in self._held):
             size = self._new_size(rest, avals, leaves, args, kwargs)
         self._last = rest, avals, size
-        if size.fit is not None:
-            self._know(size, rest[:-2], avals)
+        if isinstance(size.held, Made):
+            self._know(size, size.held, rest[:-2], avals)
         return self._run(size, leaves, args, kwargs)
 
     def _run(self, size: _Size, leaves: list[Any], args: Any, kwargs: Any) -> R:
-        fit, held, _ = size
+        held, fit, run = size
         if held is not None and held is not self._touched:
             self._touch(held)
-        if fit is None:
-            assert size.run is not None
-            return size.run(*args, **kwargs)
+        if run is not None:
+            return run(*args, **kwargs)
+        assert fit is not None, "it runs in a bucket"
         try:
             return fit.origin.unflatten(fit(leaves))
         except (RuntimeError, ValueError) as error:  # until JAX 0.10 the latter, of arrays that were deleted
             self._objects.explain_deleted(error, self._fn, args, kwargs)
             raise
 
-    def _know(self, size: _Size, rest: Any, avals: list[Any]) -> None:
+    def _know(self, size: _Size, made: Made, rest: Any, avals: list[Any]) -> None:
         """Has calls like one that was found be found by the types of the arrays alone whose sizes change."""
-        assert size.fit is not None
         with self._lock:
             known = self._known.get(rest)
-            positions = {*size.fit.made.moving, *(() if known is None else known.positions)}
+            positions = {*made.moving, *(() if known is None else known.positions)}
             if known is None or len(positions) > len(known.positions):
                 n = 0 if known is None else known.n_misled
                 known = self._known[rest] = _Known(rest, tuple(sorted(positions)), n)
@@ -314,10 +370,11 @@ class Sized(Generic[P, R]):
             _, gone = self._held.popitem(last=False)
             self._sizes = {key: size for key, size in self._sizes.items() if size.held is not gone}
             self._known = {rest: known for rest, known in self._known.items() if not known.holds(gone)}
-            self._latest = self._last = self._touched = None
+            self._found = self._last = self._touched = None
             if isinstance(gone, Made):
-                for family in self._families.values():
-                    family.forget(gone)
+                self._known_sizes.forget(gone)
+            else:
+                self._known_sizes.refused.pop(gone.at, None)
 
     def _new_size(self, rest: Any, avals: list[Any], leaves: list[Any], args: Any, kwargs: Any) -> _Size:
         with self._lock:
@@ -325,110 +382,20 @@ class Sized(Generic[P, R]):
             if known is not None and (known.held is None or id(known.held) in self._held):
                 return known
             if self._objects.are_in((args, kwargs)):
-                size = _Size(None, None, self._of_objects())
+                size = _Size(None, run=self._of_objects())
             else:
-                shapes = _shapes(avals)
-                fit = self._fit(rest, avals, shapes, leaves, args, kwargs)
+                call = _SizedCall(self, rest, avals, leaves, args, kwargs)
+                fit = self._known_sizes.fit(call)
                 if isinstance(fit, Fit):
-                    size = _Size(fit, fit.made, None)
+                    size = _Size(fit.made, fit)
                 else:
-                    exact = _Exact(self._fn, self._options, self._objects, fit)
-                    size = _Size(None, exact, exact.call)
+                    alive = _apart(self._fn)
+                    exact = _Exact(Jitted(alive, self._options, self._objects), (call.key, call.shapes), alive)
+                    size = _Size(exact, run=exact.call)
             if size.held is not None:
                 self._hold(size.held)
             self._sizes[rest, tuple(avals)] = size
             return size
-
-    def _fit(self, rest: Any, avals: list[Any], shapes: Shapes, leaves: list[Any], args: Any, kwargs: Any) -> Fit | str:
-        """Returns how a call runs in the program of its bucket, or why it does not."""
-        moving, static = self._static.split(args, kwargs)
-        family = self._family(rest, avals, shapes, moving)
-        family.sees(shapes)
-        if not family.places:
-            return "no size of it has changed so far"
-        for i in {i for i, _ in family.places}:
-            if is_key_dtype(avals[i].dtype):
-                return "an axis of random keys changes its size"
-            why = why_not_padded(leaves[i]) if isinstance(leaves[i], jax.Array) else None
-            if why is not None:
-                return why
-
-        def traced(specs: Sequence[Any]) -> Any:
-            given = _given(moving, specs) | static
-            positional = [given[i] for i in range(len(args))]
-            return self._traced.trace(*positional, **{name: given[name] for name in kwargs})
-
-        def trace(at: Shapes) -> Graph:
-            pairs = zip(at, avals, strict=True)
-            specs = [jax.ShapeDtypeStruct(shape, a.dtype, weak_type=a.weak_type) for shape, a in pairs]
-            return graph_of(traced(specs))
-
-        mesh, shardings = rest[-1], ()
-        if mesh is not None:  # in the types of results, but not in the graphs that are compared
-            exact = traced(leaves).jaxpr
-            shardings = shardings_of(exact, mesh)
-            if any(is_typed(jax.typeof(const)) for const in exact.consts):
-                return "a constant of it lies on several devices"
-            try:
-                trace(shapes)
-            except Exception as error:
-                return f"for arrays on one device it raises {type(error).__name__}"
-        fit = family.fit(shapes, trace, functools.partial(self._compiled, mesh=mesh, shardings=shardings))
-        if isinstance(fit, str):
-            family.refused[shapes] = fit
-            return fit
-        return fit._replace(shardings=shardings)
-
-    def _family(self, rest: Any, avals: list[Any], shapes: Shapes, moving: Mapping[Any, Any]) -> Family:
-        places = self._places(moving, shapes)
-        kinds = tuple((str(aval.dtype), aval.ndim, aval.weak_type) for aval in avals)
-        fixed = tuple(
-            tuple(None if (i, axis) in places else n for axis, n in enumerate(shape)) for i, shape in enumerate(shapes)
-        )
-        key = rest, kinds, fixed if self._learns is None else None
-        if key not in self._families:
-            self._families[key] = Family(places, self._learns, self._name, settings.get().check_graphs, rest[-2])
-        return self._families[key]
-
-    def _places(self, moving: Mapping[Any, Any], shapes: Shapes) -> dict[Place, Buckets]:
-        """Returns the axes that were said to change."""
-        found: dict[Place, Buckets] = {}
-        start = 0
-        signature = signature_of(self._fn)
-        names = [] if signature is None else list(signature.parameters)
-        for which, value in moving.items():
-            n = len(jax.tree.leaves(value))
-            name = names[which] if isinstance(which, int) and which < len(names) else str(which)
-            for dim, buckets in self._given.get(name, {}).items():
-                for i in range(start, start + n):
-                    rank = len(shapes[i])
-                    if not -rank <= dim < rank:
-                        raise UsageError(
-                            f"`dynamic` says that dim {dim} of `{name}` changes, and an array of it has {rank} dims."
-                        )
-                    found[i, dim % rank] = buckets
-            start += n
-        return found
-
-    def _compiled(self, made: Made, name: str, large: Graph, mesh: Any, shardings: Sequence[Any]) -> Callable[..., Any]:
-        graph = made.graph
-        n_given = len(graph.in_avals) - len(large.closed.in_avals)
-        donated = tuple(i + n_given for i in large.donated)
-        run = as_one_call(graph, name)
-        if mesh is not None:
-            run = in_auto(run, mesh, shardings, graph.out_avals)
-        kinds = [(a.shape, a.dtype) for a in graph.in_avals[n_given:]]
-
-        def call(*args: Any) -> Any:
-            found = list(map(jax.typeof, args[n_given:]))
-            if [(a.shape, a.dtype) for a in found] != kinds or any(map(is_typed, found)) != (mesh is not None):
-                raise _OtherTypesError
-            return run(*args)
-
-        call.__name__ = call.__qualname__ = name
-        options = {**self._compiling, **({"donate_argnums": donated} if donated else {})}
-        jitted = Jitted(call, options, self._objects)
-        return jitted
 
     # looking at it
 
@@ -444,22 +411,20 @@ class Sized(Generic[P, R]):
             return Report(self._name, _KIND, jax.default_backend(), programs=tuple(self._described()))
         if self._objects.are_in((args, kwargs)):
             self._of_objects()
-            report = self._plain.explain(*args, **kwargs)
-            return dataclasses.replace(report, kind=_KIND, programs=tuple(self._described()))
+        else:
+            call = self._sized_call(args, kwargs)
+            self._new_size(call.rest, call.avals, call.leaves, args, kwargs)
+        report = super().explain(*args, **kwargs)
+        return dataclasses.replace(report, kind=_KIND, programs=tuple(self._described()))
+
+    def _sized_call(self, args: Any, kwargs: Any) -> _SizedCall:
         leaves, rest = self._read(args, kwargs)
         rest = *rest, parts_of(leaves), typed_mesh(leaves)
-        self._new_size(rest, list(map(_aval, leaves)), leaves, args, kwargs)
-        report = self._plain.explain(*args, **kwargs)
-        return dataclasses.replace(report, kind=_KIND, programs=tuple(self._described()))
+        return _SizedCall(self, rest, list(map(_aval, leaves)), leaves, args, kwargs)
 
     def _described(self) -> Iterator[str]:
         yield f"{self._name}: {self.n_programs} programs for {len(self._sizes)} sizes"
-        for held in self._held.values():
-            sizes = [(_shapes(key[1]), size) for key, size in self._sizes.items() if size.held is held]
-            if isinstance(held, Made):
-                yield from described(held, [(shapes, size.fit) for shapes, size in sizes if size.fit is not None])
-            else:
-                yield f"exactly {' and '.join(shown_shapes(shapes) for shapes, _ in sizes)}: {held.why}"
+        yield from self._known_sizes.described()
         if self._made_of_objects is not None:
             yield from self._made_of_objects.compiled.explain().programs
 
@@ -478,67 +443,26 @@ class Sized(Generic[P, R]):
         """
         if self._objects.are_in((args, kwargs)):
             return self._of_objects().compiled.warm_up(*args, **kwargs)
-        leaves, rest = self._read(args, kwargs)
-        rest = *rest, parts_of(leaves), typed_mesh(leaves)
-        moving, static = self._static.split(args, kwargs)
-        avals = list(map(_aval, leaves))
-        shapes = _shapes(avals)
+        sized = self._sized_call(args, kwargs)
         with self._lock:
-            family = self._family(rest, avals, shapes, moving)
-            family.sees(shapes)
-        choices = family.choices(shapes)
-        if not choices:
-            raise UsageError(
-                "`warm_up` compiles the programs of all buckets, and no dim is known to change. Say which do, "
-                '`ja.jit(fn, dynamic={"ids": (0, 1)})`, or call the function with two sizes first.'
-            )
-
+            every = self._known_sizes.up_to(sized, 'ja.jit(fn, dynamic={"ids": (0, 1)})')
         call: Any = self
 
-        def run(sizes: dict[int, int]) -> None:
-            values = [_zeros(leaf, shape) for leaf, shape in zip(leaves, family.shapes_at(shapes, sizes), strict=True)]
-            given = _given(moving, values) | static
-            positional: Any = [given[i] for i in range(len(args))]
-            named: Any = {name: given[name] for name in kwargs}
+        def run(shapes: Shapes) -> None:
+            positional, named = sized.with_leaves(list(map(_zeros, sized.leaves, shapes)))
             jax.block_until_ready(jax.tree.leaves(call(*positional, **named)))
 
-        every = [dict(zip(choices, sizes, strict=True)) for sizes in itertools.product(*choices.values())]
         with concurrent.futures.ThreadPoolExecutor(min(len(every), os.cpu_count() or 1)) as pool:
             list(pool.map(run, every))
         return self.n_programs
 
-    # what `ja.jit` has
-
-    @overload
-    def __get__(self, instance: None, owner: type | None = None) -> Sized[P, R]: ...
-    @overload
-    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R]: ...
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else types.MethodType(self, instance)
-
-    def lower(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Returns the exact function lowered for some arguments or types, a `jax.stages.Lowered`."""
-        return self._plain.lower(*args, **kwargs)
-
-    def trace(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Returns the exact function traced for some arguments or types, a `jax.stages.Traced`."""
-        return self._plain.trace(*args, **kwargs)
-
-    def eval_shape(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Returns the types of the results for some arguments or types."""
-        return self._plain.eval_shape(*args, **kwargs)
-
     def clear_cache(self) -> None:
         """Drops all that was compiled, and what is known of sizes."""
         with self._lock:
-            self._plain.clear_cache()
+            super().clear_cache()
             self._made_of_objects = None
             self._traced.clear_cache()
             self._reset()
-
-    @property
-    def _name(self) -> str:
-        return getattr(self._fn, "__name__", "fn")
 
     def __repr__(self) -> str:
         return f"<ja.jit of {shown(self._fn)}, for sizes that change>"
@@ -557,12 +481,6 @@ def _aval(leaf: Any) -> Any:
 @functools.lru_cache(4096)
 def _aval_of(shape: tuple[int, ...], dtype: Any) -> Any:
     return jax.typeof(np.broadcast_to(np.zeros((), dtype), shape))
-
-
-def _given(moving: Mapping[Any, Any], leaves: Sequence[Any]) -> dict[Any, Any]:
-    """Returns arguments by position or name, with other arrays in them."""
-    tree = jax.tree.structure(list(moving.values()))
-    return dict(zip(moving, jax.tree.unflatten(tree, leaves), strict=True))
 
 
 def _typed(static: Mapping[Any, Any]) -> tuple[Any, ...]:
@@ -587,32 +505,3 @@ def _zeros(leaf: Any, shape: tuple[int, ...]) -> Any:
 
 def _shapes(avals: Sequence[Any]) -> Shapes:
     return tuple(tuple(aval.shape) for aval in avals)
-
-
-def read_dims(fn: Callable[..., Any], dynamic: Any, buckets: Buckets) -> dict[str, dict[int, Buckets]]:
-    """Returns by name of an argument the dims that change, with their buckets.
-
-    Raises:
-      UsageError: If that is not what was said.
-    """
-    if not isinstance(dynamic, Mapping):
-        raise UsageError(
-            f"`dynamic={dynamic!r}` says no dims. Write True for those that are seen to change, or "
-            '`dynamic={"ids": (0, 1)}` for dims of the arguments that have these names.'
-        )
-    signature = signature_of(fn)
-    parameters = {} if signature is None else signature.parameters
-    found = {}
-    for name, dims in dynamic.items():
-        takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-        if signature is not None and not takes_any and name not in parameters:
-            raise UsageError(f"`dynamic` names `{name}`, and {shown(fn)} has the arguments {', '.join(parameters)}.")
-        if isinstance(dims, Mapping):
-            found[name] = {dim: read_buckets(given) for dim, given in dims.items()}
-        else:
-            found[name] = dict.fromkeys((dims,) if isinstance(dims, int) else dims, buckets)
-        if not found[name] or not all(isinstance(dim, int) and not isinstance(dim, bool) for dim in found[name]):
-            raise UsageError(
-                f"`dynamic={{{name!r}: {dims!r}}}` says no dims. Write a number or several, such as (0, 1)."
-            )
-    return found

@@ -23,6 +23,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._jax import as_one_call, is_tracer, jaxpr_as_fun, needs_lowering
+from jaxaot._logs import logger_of
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import collector, shown
 from jaxaot.backend.cpu.memory.sequential import is_free_of_effects, places_of
@@ -33,21 +34,22 @@ from jaxaot.backend.cpu.options import (
     optimizing_less,
     with_eigen_convolutions,
 )  # fmt: skip
-from jaxaot.backend.cpu.run import How, Way
+from jaxaot.backend.cpu.run import How, Way, choose_way
 from jaxaot.ir.rewrite import inline
+from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
-from jaxaot.lower.chooser import Chooser, donated_by
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.static import Static, refuse_cycles
-from jaxaot.lower.warm.events import CacheEvent, CacheReport
-from jaxaot.partition.fitting import Asked, find_traced, taken_bytes
+from jaxaot.partition.fitting import Asked, find_traced, fitting, taken_bytes
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
 
 if TYPE_CHECKING:
     from jaxaot.lower.jit_report import OfCall
+
+_log = logger_of("graphs")
 
 PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes")
 """Options that say where things go: they are for one program, and for XLA to work out."""
@@ -126,10 +128,6 @@ class OfObjects(Protocol):
         """Returns a stage of that graph, by `method`, which, once compiled, takes what the call took."""
         ...
 
-    def explain_cache(self) -> CacheReport:
-        """Returns what became in `cache_dir` of each graph."""
-        ...
-
 
 class Objects(NamedTuple):
     """How functions of objects are jitted, whose changes a call has to write back.
@@ -149,20 +147,17 @@ class Objects(NamedTuple):
 class _TunedFunction:
     """A function that is traced into a graph, which is tuned."""
 
-    def __init__(
-        self, fn: Callable[..., Any], traced: Any, static: Static, chooser: Chooser, is_one_program: bool, is_less: bool
-    ):
+    def __init__(self, fn: Callable[..., Any], version: Version, is_one_program: bool, is_less: bool):
         """Wraps one; `is_less` says whether LLVM is told to optimize less than it can."""
         functools.update_wrapper(self, fn, updated=())
-        self._fn, self._traced, self._static = fn, traced, static
-        self._chooser, self._is_one_program, self._is_less = chooser, is_one_program, is_less
+        self._fn, self._version = fn, version
+        self._is_one_program, self._is_less = is_one_program, is_less
 
     def __repr__(self) -> str:
         return shown(self._fn)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        moving, _ = self._static.split(args, kwargs)
-        leaves = jax.tree.leaves(list(moving.values()))
+        leaves = self._version.leaves_of(args, kwargs)
         if not any(map(is_tracer, leaves)):  # nothing is traced, such as under `jax.disable_jit`
             return self._fn(*args, **kwargs)
         return self._tuned(leaves, args, kwargs)
@@ -170,24 +165,24 @@ class _TunedFunction:
     @collector.waits()
     def _tuned(self, leaves: list[Any], args: Any, kwargs: Any) -> Any:
         # as `jax.jit` traces it, whose messages name the user's arguments
-        traced, asked = self._chooser.trace(self._traced, args, kwargs)
-        known = self._chooser.known
+        version = self._version
+        traced, asked = version.trace(args, kwargs)
+        known = version.known
         if self._is_one_program and known is not None and known[0] is traced.jaxpr:
             call = as_one_call(known[1], getattr(self._fn, "__name__", "fn"))
             return jax.tree.unflatten(traced.out_tree, call(*leaves))
         if asked is not None and not self._is_one_program:
             raise AnotherWay(asked)
-        if not self._chooser.changes_graphs:  # the very graph of `jax.jit`, from the one trace if it can be
+        if not version.changes_graphs:  # the very graph of `jax.jit`, from the one trace if it can be
             if len(traced.jaxpr.in_avals) > len(leaves) or needs_lowering(traced.jaxpr):
                 return self._fn(*args, **kwargs)
             return jax.tree.unflatten(traced.out_tree, jaxpr_as_fun(traced.jaxpr)(*leaves))
         name = getattr(self._fn, "__name__", "fn")
-        donated = donated_by(traced)
-        way = self._chooser.way_of(traced.jaxpr, len(leaves), self._is_one_program, donated, name)
+        way = version.way_of(traced.jaxpr, len(leaves), self._is_one_program)
         if way is None:
             return self._fn(*args, **kwargs)
         if way.needs_own_call and not self._is_one_program:
-            raise AnotherWay(_Found(way, traced.out_tree, donated))
+            raise AnotherWay(_Found(way, traced.out_tree, donated_by(traced)))
         graph = way.tuned.jaxpr if way.is_changed else traced.jaxpr
         if self._is_less and not self._is_one_program and way.tuned.optimizes_fully:
             raise AnotherWay(_Fully(traced.jaxpr, way))
@@ -265,6 +260,8 @@ class Version:
     """A function jitted under some passes.
 
     Attributes:
+      known: A graph about to be traced again, and what runs then.
+      chosen: One about to be compiled with other options, and how it is run.
       run: Carries out a call: the function that `jax.jit` returned, until a graph needs another way.
     """
 
@@ -276,7 +273,10 @@ class Version:
         self._fn, self._options, self._static = fn, options, Static(fn, options)
         self._tracing = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
         self._traced = jax.jit(fn, **self._tracing)  # from which all ways take the graph
-        self._settings, self._chooser = settings, Chooser(passes, settings, platform, not is_placed)
+        self._settings, self._passes, self._platform, self._measures = settings, passes, platform, not is_placed
+        self.known: tuple[ClosedJaxpr, ClosedJaxpr] | None = None
+        self.chosen: tuple[ClosedJaxpr, Way] | None = None
+        self._asked: dict[int, tuple[ClosedJaxpr, Asked]] = {}  # by id: graphs whose program is measured
         compiler_options = keeping_barriers(options.get("compiler_options"), platform)
         if settings.exact_rounding:
             compiler_options = keeping_roundings(compiler_options)
@@ -290,22 +290,58 @@ class Version:
         self._recent: _Recent | None = None
 
     @property
-    def cache_events(self) -> list[CacheEvent]:
-        """What became of its graphs in `cache_dir`."""
-        return self._chooser.cache_events
+    def changes_graphs(self) -> bool:
+        """Whether graphs may be changed before JAX compiles them: by the passes, or by repairs."""
+        return bool(self._passes) or self._platform == "cpu"
 
     @property
     def _looks_at_graphs(self) -> bool:
         """Whether graphs are looked at before JAX compiles them: for the passes, for repairs, and to be measured."""
-        return self._chooser.changes_graphs or self._chooser.measures
+        return self.changes_graphs or self._measures
+
+    def leaves_of(self, args: Any, kwargs: Any) -> list[Any]:
+        """Returns the arrays of a call."""
+        moving, _ = self._static.split(args, kwargs)
+        return jax.tree.leaves(list(moving.values()))
+
+    def trace(self, args: Any, kwargs: Any) -> tuple[Any, Asked | None]:
+        """Returns the function as it is traced, and what is asked of its program if that is to be measured."""
+        if not self._measures:
+            return self._traced.trace(*args, **kwargs), None
+        with fitting() as asked:
+            found = self._traced.trace(*args, **kwargs)
+        if asked:
+            self._asked[id(found.jaxpr)] = found.jaxpr, asked
+        _, known = self._asked.get(id(found.jaxpr), (None, None))  # JAX may have traced it before
+        return found, known
+
+    def way_of(self, closed: ClosedJaxpr, n_given: int, is_one_program: bool) -> Way | None:
+        """Returns how the graph of a call is run; None if only JAX can do that.
+
+        Args:
+          closed: The graph.
+          n_given: How many arrays the call has; a graph of more has tracers of others, and JAX says where they leaked.
+          is_one_program: Whether it has to be one.
+        """
+        chosen, self.chosen = self.chosen, None
+        if chosen is not None and chosen[0] is closed:
+            return chosen[1]
+        if len(closed.in_avals) > n_given or needs_lowering(closed):
+            return None
+        check_sizes(closed.jaxpr)
+        _log.debug("under ja.jit:\n%s", closed)
+        settings, opened = self._settings, inline(closed, also_custom=True)
+        return choose_way(
+            opened, self._passes, settings.check_graphs, settings.exact_rounding, self._platform, is_one_program
+        )
 
     def _jit(self, compiler_options: Any, is_one_program: bool = False) -> Any:
         """Returns the function as one program, whose tracing may end with `AnotherWay` unless it has to be one."""
         fn = self._fn
         if self._is_less:
-            compiler_options = optimizing_less(compiler_options, self._chooser.platform)
+            compiler_options = optimizing_less(compiler_options, self._platform)
         if self._looks_at_graphs:
-            fn = _TunedFunction(fn, self._traced, self._static, self._chooser, is_one_program, self._is_less)
+            fn = _TunedFunction(fn, self, is_one_program, self._is_less)
         return jax.jit(fn, **{**self._options, "compiler_options": compiler_options})
 
     @functools.cached_property
@@ -380,13 +416,12 @@ class Version:
 
     def _measured(self, traced: Any, args: Any, kwargs: Any) -> tuple[_Measured, int | None]:
         """Returns the program of a traced function, compiled, and what it takes; None if the compiler does not say."""
-        moving, _ = self._static.split(args, kwargs)
-        leaves = jax.tree.leaves(list(moving.values()))
-        way = self._chooser.way_of(traced.jaxpr, len(leaves), is_one_program=True)
+        leaves = self.leaves_of(args, kwargs)
+        way = self.way_of(traced.jaxpr, len(leaves), is_one_program=True)
         graph = way.tuned.jaxpr if way is not None and way.is_changed else traced.jaxpr
         options = self._compiler_options
         if not _gains(way, graph):
-            options = optimizing_less(options, self._chooser.platform)
+            options = optimizing_less(options, self._platform)
         if way is not None and way.how is How.EIGEN:
             options = with_eigen_convolutions(options)
         name = getattr(self._fn, "__name__", "fn")
@@ -411,8 +446,7 @@ class Version:
 
     def _check(self, traced: Any, closed: ClosedJaxpr, args: Any, kwargs: Any) -> None:
         name = getattr(self._fn, "__name__", "fn")
-        moving, _ = self._static.split(args, kwargs)
-        leaves = jax.tree.leaves(list(moving.values()))
+        leaves = self.leaves_of(args, kwargs)
         right = evaluate(closed, leaves, name)
         given = jax.tree.map(lambda x: jnp.array(x, copy=True) if isinstance(x, jax.Array) else x, (args, kwargs))
         got = jax.tree.leaves(self._carry_out(*given))
@@ -431,7 +465,7 @@ class Version:
         """Carries out a call whose tracing ended with another way."""
         if isinstance(found, _Fully):
             self._optimize_fully()
-            self._chooser.chosen = found.graph, found.way
+            self.chosen = found.graph, found.way
             return self._carry_out(args, kwargs)
         if isinstance(found, Asked):
             return self.run_measured(found, args, kwargs)
@@ -441,14 +475,13 @@ class Version:
         """Returns the result of a method such as `lower` of the jitted function, for one program."""
         if not self._looks_at_graphs:
             return getattr(self._whole, method)(*args, **kwargs)
-        moving, _ = self._static.split(args, kwargs)
-        traced, asked = self._chooser.trace(self._traced, args, kwargs)
-        if asked is None and not self._chooser.passes:
+        traced, asked = self.trace(args, kwargs)
+        if asked is None and not self._passes:
             if gains_by_optimizing(traced.jaxpr.jaxpr):
                 self._optimize_fully()
             return getattr(self._whole, method)(*args, **kwargs)
         if asked is None:
-            way = self._chooser.way_of(traced.jaxpr, len(jax.tree.leaves(list(moving.values()))), is_one_program=True)
+            way = self.way_of(traced.jaxpr, len(self.leaves_of(args, kwargs)), is_one_program=True)
             if way is None:
                 return getattr(self._whole, method)(*args, **kwargs)
             graph = way.tuned.jaxpr if way.is_changed else traced.jaxpr
@@ -457,18 +490,18 @@ class Version:
             way, graph = found.way, found.graph
         if _gains(way, graph):
             self._optimize_fully()
-        self._chooser.known = traced.jaxpr, graph
+        self.known = traced.jaxpr, graph
         try:
             jitted = self._whole_by_eigen if way is not None and way.how is How.EIGEN else self._whole
             return getattr(jitted, method)(*args, **kwargs)
         finally:
-            self._chooser.known = None
+            self.known = None
 
     def clear(self) -> None:
         """Drops all that was compiled."""
         self._jitted.clear_cache()
         self._traced.clear_cache()
-        self._chooser.asked.clear()
+        self._asked.clear()
         self._forget_stages()
         self._go = self._jitted
         self.run = self._run_checked if self._settings.check_executables else self._jitted
@@ -503,3 +536,8 @@ class Version:
 def _gains(way: Way | None, graph: ClosedJaxpr) -> bool:
     """Returns whether LLVM is to optimize a graph as much as it can, which no way may say."""
     return gains_by_optimizing(graph.jaxpr) if way is None else way.tuned.optimizes_fully
+
+
+def donated_by(traced: Any) -> list[int]:
+    """Returns the positions of the inputs that a traced function gives away."""
+    return [i for i, leaf in enumerate(jax.tree.leaves(traced.args_info)) if leaf.donated]

@@ -18,14 +18,13 @@ from functools import cached_property
 from typing import Any, assert_never
 
 from jaxaot import _trees as pytree
-from jaxaot import settings as config
 from jaxaot._jax import is_outermost
 from jaxaot.facade.memory.counter import WriteCounter, counter_of
-from jaxaot.facade.memory.generator import DRAWING, default_generator
+from jaxaot.facade.memory.generator import DRAWING
 from jaxaot.facade.memory.history import History
 from jaxaot.facade.memory.locks import Held, hold, put_back, take
 from jaxaot.facade.memory.storage import HELD_ONCE, Storage
-from jaxaot.facade.memory.tensor import Tensor, history_edge, wrap
+from jaxaot.facade.memory.tensor import history_edge, wrap
 from jaxaot.facade.nodes.saved import pack_arrays, version_of
 from jaxaot.facade.trace_state import TRACING
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource
@@ -43,27 +42,20 @@ from jaxaot.plan.alias import (
 from jaxaot.plan.guards import HasType
 from jaxaot.plan.inputs import in_order, positions_of_parts
 from jaxaot.plan.saved import FromOutput
-from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import BuiltObject, CellWrite, ComputedValue, OutsideObject, path_of
 from jaxaot.runtime.backward import CompiledNode, Refilled
+from jaxaot.runtime.bucket_plan import copied
 from jaxaot.runtime.cell_reads import PlaceWriter
-from jaxaot.runtime.guards import generator_name, write_guards
+from jaxaot.runtime.guards import generator_name, scope_of_tests, write_tests
 from jaxaot.runtime.links import GraphValue
 from jaxaot.runtime.program import Program, empty_inputs
-from jaxaot.runtime.room import copied, may_be_padded
 from jaxaot.runtime.source import SOURCE_NAME, Source
 from jaxaot.runtime.store import SCOPE, Change, write_changes, write_store
 from jaxaot.runtime.tape_writer import TapeWriter, freed_storages
 from jaxaot.runtime.world import WorldWriter
-from jaxaot.settings import Config
-from jaxaot.tape.modes import state
 from jaxaot.tape.threads import threads
 
 threads.note_file(SOURCE_NAME)
-
-MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
-"""What a program returns for a call that does not fit it."""
-
 
 _MANY = 16
 """More than so many lines alike become a loop."""
@@ -83,56 +75,21 @@ def generate(program: Program, writing: Any) -> Program:
     return program
 
 
-def generate_test(traced: Traced, settings: Config | None, hooks: Any) -> Callable[..., Any]:
-    """Returns the guards alone: a function of (fn, args, kwargs) that returns True, or `MISS` for what does not fit."""
-    source = Source(traced.call, {
-        "MISS": MISS, "state": state, "Tensor": Tensor, "default_generator": default_generator,
-        "config": config, "scoped": config.scoped_value, "SETTINGS": settings, "HOOKS": hooks,
-        "AUTOCAST": traced.call.autocast, "WATCHES": None,
-    })  # fmt: skip
-    with source.block("def fits(fn, args, kwargs):"):
-        _write_tests(source, traced, PlaceWriter(source, traced.places))
-        source.add("return True")
-    exec(compile(str(source), SOURCE_NAME, "exec"), source.scope)
-    return source.scope["fits"]
-
-
-def _write_tests(source: Source, traced: Traced, places: PlaceWriter, is_padded: bool = False) -> None:
-    source.miss_if(f"state.grad_enabled is not {traced.call.grad_enabled}")
-    if source.scope["SETTINGS"] is not None:  # else its graphs were made under what was in force then
-        source.miss_if("(scoped() or config._default) is not SETTINGS and config.get() != SETTINGS")
-        source.miss_if("state.autocast is not AUTOCAST and state.autocast != AUTOCAST")
-    if traced.needs_backward:  # else nothing is saved
-        source.miss_if("state.saved_hooks is not HOOKS and state.saved_hooks != HOOKS")
-    if source.scope["WATCHES"] is not None:  # else there is nothing to look at
-        source.miss_if("(state.anomaly is not None and state.anomaly.check_nan) is not WATCHES")
-    with source.block("try:"):
-        write_guards(source, traced, places)
-    with source.block("except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):"):
-        source.add("return MISS")
-    if is_padded:  # last, as calls of another size end before
-        source.scope["may_be_padded"] = may_be_padded
-        source.miss_if("not may_be_padded()")
-
-
 class _Writer:
     """Writes the source of one program's call."""
 
     def __init__(self, program: Program, writing: Any):
         self.program = program
         self.traced = program.traced
+        key = program.key
+        settings = key.settings if key.looks_at_settings else None
         self.source = Source(self.traced.call, {
-            "MISS": MISS, "state": state, "threads": threads, "wrap": wrap,
-            "Tensor": Tensor, "Storage": Storage, "History": History,
-            "CompiledNode": CompiledNode, "history_edge": history_edge, "getrefcount": sys.getrefcount,
-            "config": config, "scoped": config.scoped_value,
-            "SETTINGS": program.key.settings if program.key.looks_at_settings else None,
-            "HOOKS": program.key.hooks, "pack_arrays": pack_arrays, "version_of": version_of,
-            "AUTOCAST": self.traced.call.autocast, "WATCHES": program.key.watches,
+            **scope_of_tests(self.traced, settings, key.hooks, key.watches), "threads": threads, "wrap": wrap,
+            "Storage": Storage, "History": History, "CompiledNode": CompiledNode, "history_edge": history_edge,
+            "getrefcount": sys.getrefcount, "pack_arrays": pack_arrays, "version_of": version_of,
             "forward": program.forward, "FORWARD": program.entry, "DONATED": program.entry_donated,
             "backward": program.backward, "is_outermost": is_outermost, **SCOPE,
-            "OUT_TREE": self.traced.result_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
-            "copied": copied,
+            "OUT_TREE": self.traced.result_tree, "HELD_ONCE": HELD_ONCE, "copied": copied,
             "WRITING": writing, "TRACING": TRACING, "ref": weakref.ref, "counter_of": counter_of,
             "Held": Held, "hold": hold, "put_back": put_back, "take": take,
             "WriteCounter": WriteCounter, "Refilled": Refilled, "DRAWING": DRAWING, "is_any_held": _is_any_held,
@@ -173,7 +130,7 @@ class _Writer:
         return bool(world.writes) and has_no_more and self.world.is_at_once
 
     def _call(self, changes_outside: bool) -> None:
-        _write_tests(self.source, self.traced, self.places, self.program.room is not None)
+        write_tests(self.source, self.traced, self.places, self.program.bucket is not None)
         if self._changes_python_alone:
             self._run()
             self._make()
@@ -359,8 +316,8 @@ class _Writer:
         of_places = [self.places.expressions[i] for i in sorted(self.places.expressions)]
         others = ["None" if ghost.is_empty else f"{source.storage(ghost.storage)}.array" for ghost in call.ghosts]
         others += [f"leaves[{value.leaf}]" for value in call.values]
-        room = self.program.room
-        padded = () if room is None else [i for i, _ in room.fit.pads]
+        bucket = self.program.bucket
+        padded = () if bucket is None else [i for i, _ in bucket.fit.pads]
         for number, position in zip(call.parts, positions_of_parts(call, self.traced.places), strict=True):
             tensor = source.tensor(number)  # read before anything else is done, as that runs Python
             source.add(f"v{number} = {f'copied({tensor})' if position in padded else f'{tensor}.jax()'}")
@@ -373,7 +330,7 @@ class _Writer:
             if use.is_input:
                 others += [f"{generator}._words", f"o{i}"]
         names: list[str] = in_order(call, self.traced.places, of_storages, of_places, others)
-        names += [source.constant(value) for value in (() if room is None else room.fit.given)]
+        names += [source.constant(value) for value in (() if bucket is None else bucket.fit.given)]
         # the backward holds some of them as they are now
         self.kept_inputs: list[str] = []
         kept = self.program.held_inputs
@@ -440,9 +397,9 @@ class _Writer:
             return output
         value = self.program.sources[output]
         if isinstance(value, FromInput) or value.segment != len(self._links):
-            text, room = self._input(value), self.program.room
-            is_cut = room is not None and output in room.crops
-            return f"{self.source.constant(room.crops[output])}({text})" if room is not None and is_cut else text
+            text, bucket = self._input(value), self.program.bucket
+            is_cut = bucket is not None and output in bucket.crops
+            return f"{self.source.constant(bucket.crops[output])}({text})" if bucket is not None and is_cut else text
         return value.output
 
     def _output(self, output: int) -> str:

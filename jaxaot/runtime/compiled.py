@@ -24,17 +24,18 @@ from jaxaot.facade.cells.iterated import has_iterators, opened, read_iterators
 from jaxaot.facade.marks.raised import OnMeta, is_of_function
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.trace_state import RUNNING, wait_for_traces
-from jaxaot.lower.warm.events import CacheReport, as_report
+from jaxaot.lower.warm.events import CacheReport
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
 from jaxaot.report.record import Report
-from jaxaot.runtime.call import MISS
 from jaxaot.runtime.compile_report import Inspector, log_program, name_of, report_on
 from jaxaot.runtime.options import NOTHING_SAID, CompileOptions
 from jaxaot.runtime.program import Program, changing_numbers, lower
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
-from jaxaot.runtime.sizes import Sizes
+from jaxaot.runtime.sizes import TracedSizes
+from jaxaot.runtime.source import MISS
+from jaxaot.runtime.traced_call import GivenCall
 from jaxaot.runtime.untraced import NotTraced, Untraced, mixed_with_meta
 from jaxaot.tape.modes import state
 
@@ -117,7 +118,7 @@ class CompiledFunction(Generic[P, R]):
 
     def __init__(
         self, fn: Callable[P, R], build: Callable[..., Program], inspect: Inspector,
-        options: CompileOptions = NOTHING_SAID, sizes: Sizes | None = None,
+        options: CompileOptions = NOTHING_SAID, sizes: TracedSizes | None = None,
     ):  # fmt: skip
         """Wraps a function.
 
@@ -336,8 +337,8 @@ class CompiledFunction(Generic[P, R]):
     @property
     def n_programs(self) -> int:
         """How many programs are kept that were compiled: one of a bucket counts once for all its sizes."""
-        n_exact = sum(program.room is None for program in self.programs)
-        return n_exact + (0 if self._sizes is None else self._sizes.n_made)
+        n_exact = sum(program.bucket is None for program in self.programs)
+        return n_exact + (0 if self._sizes is None else self._sizes.buckets.n_made)
 
     def _first_call(self, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call for which a program is made; `MISS` if it has to run eagerly."""
@@ -377,7 +378,7 @@ class CompiledFunction(Generic[P, R]):
         self._misses += 1
         if all(p.owner is not program.owner for p in self.programs):
             self.n_programs_made += 1
-            self._recompiles.note(program.key, is_shared=program.room is not None)
+            self._recompiles.note(program.key, is_shared=program.bucket is not None)
         n_before = len(self.programs)
         kept = [program, *(p for p in self.programs if not p.is_out_of_reach())]
         last: dict[int, int] = {}  # of those used last
@@ -407,8 +408,8 @@ class CompiledFunction(Generic[P, R]):
         self._by_sizes = {key: several for key, several in found.items() if several}
         owners = {id(p.owner) for p in kept}
         for program in gone:
-            if program.room is not None and self._sizes is not None and id(program.owner) not in owners:
-                self._sizes.forget(program.room.fit.made)
+            if program.bucket is not None and self._sizes is not None and id(program.owner) not in owners:
+                self._sizes.buckets.forget(program.bucket.fit.made)
 
     @overload
     def __get__(self, instance: None, owner: Any = None) -> CompiledFunction[P, R]: ...
@@ -458,17 +459,16 @@ class CompiledFunction(Generic[P, R]):
         if sizes is None:
             raise UsageError("`warm_up` compiles the programs of all buckets, and there are none: see `dynamic`.")
         with self._building, collector.waits():
-            given = read_iterators(args, kwargs)
-            call = sizes.begin(lambda: sizes.stages.begin(self.fn, *given, by_value=sizes.by_value))
-            rooms = sizes.all_rooms(call)
-            if len(rooms) > self.max_programs:
-                for room in rooms:
-                    sizes.forget(room.fit.made)
+            call = sizes.begin(GivenCall(self.fn, *read_iterators(args, kwargs)))
+            plans = sizes.plans_up_to(call)
+            if len(plans) > self.max_programs:
+                for plan in plans:
+                    sizes.buckets.forget(plan.fit.made)
                 raise UsageError(
-                    f"There are {len(rooms)} buckets up to these sizes, and `max_programs={self.max_programs}` are "
+                    f"There are {len(plans)} buckets up to these sizes, and `max_programs={self.max_programs}` are "
                     "kept. Raise it, or say fewer buckets, such as `buckets=[64, 512]`."
                 )
-            made = [lower(call.traced, r.partition, sizes.stages.make, call.key, room=r) for r in rooms]
+            made = [lower(call.traced, p.partition, sizes.stages.make, call.key, bucket=p) for p in plans]
         chosen = [program.executables[name] for program in made for name in _used(program.executables)]
         with concurrent.futures.ThreadPoolExecutor(min(len(chosen), os.cpu_count() or 1) or 1) as pool:
             list(pool.map(_compiled, chosen))
@@ -496,8 +496,7 @@ class CompiledFunction(Generic[P, R]):
         return report_on(*self._inspect.stages(self.fn, args, kwargs), self.fn, said)
 
     def _programs_said(self) -> list[str]:
-        known = "" if self._sizes is None else self._sizes.described()
-        sizes = known.split("\n") if known else []
+        sizes = [] if self._sizes is None else list(self._sizes.buckets.described())
         if not self._misses:
             return ["none yet: the first call compiles one", *sizes]
         n = self.n_programs
@@ -517,13 +516,12 @@ class CompiledFunction(Generic[P, R]):
             return self._recompiles.explain()
 
     def explain_cache(self) -> CacheReport:
-        """Returns what became in `cache_dir` of each graph of the function: hits, misses and bypasses, and why.
+        """Returns what became in `cache_dir` of each joint graph of the function: hits, misses and bypasses, and why.
 
         The report prints one line for each.
         """
         with self._building:
-            lookers = [one for program in self.programs for one in (program, *program.executables.values())]
-        return as_report([event for one in lookers for event in getattr(one, "cache_events", ())])
+            return CacheReport(event for p in self.programs if p.cut is not None for event in p.cut.events)
 
     def cache_info(self) -> CacheInfo:
         """Returns how many calls found a program, how many did not, and how many programs there are.

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.budget import Fit
-from jaxaot.partition.fitting import Asked, Trial, estimate_of, find_program, fitting, taken_bytes
-from jaxaot.plan.stages import Partition
+from jaxaot.partition.fitting import Asked, Trial, estimate_of, find_program, find_traced, fitting, taken_bytes
+from jaxaot.plan.stages import JointGraph, Partition
+from jaxaot.runtime.bucket_plan import Shared
 from jaxaot.runtime.on_devices import programs_on_devices
+from jaxaot.runtime.options import CompileOptions
 from jaxaot.runtime.program import Program
-from jaxaot.runtime.room import Shared
+from jaxaot.runtime.traced_call import CutStage, GivenCall, Lower, Trace, TracedCall
 
 Made = TypeVar("Made")
 
@@ -96,3 +100,44 @@ def _together(there: Any, back: Any, cotangents: int) -> int | None:
         return None
     kept = there.argument_size_in_bytes + there.output_size_in_bytes
     return kept + max(there.temp_size_in_bytes, cotangents + back.output_size_in_bytes + back.temp_size_in_bytes)
+
+
+def asking(trace: Trace) -> Trace:
+    """Returns a stage that notes what functions under `ja.remat` ask of the program of a call."""
+
+    def stage(given: GivenCall) -> TracedCall:
+        with fitting() as asked:
+            call = trace(given)
+        return dataclasses.replace(call, asked=asked, again=lambda: trace(given))
+
+    return stage
+
+
+def within_limits(
+    options: CompileOptions, passes: Callable[[JointGraph], JointGraph], cut: CutStage, lowered: Callable[..., Program]
+) -> Lower:
+    """Returns a stage that meets a limit for everything, the user's or that of functions under `ja.remat`.
+
+    Args:
+      options: What the user said.
+      passes: Takes a joint graph to that after the passes.
+      cut: Takes a call to its forward and backward.
+      lowered: Takes a call and these to a program.
+    """
+
+    def stage(call: TracedCall) -> Program:
+        fit, asked, needs_backward = options.fit, call.asked, call.traced.needs_backward
+        if fit is not None and needs_backward:
+            assert call.joint is not None, "gradients flow"
+            cut_at, make = passes(call.joint).partition, functools.partial(lowered, call)
+            return fitting_program(cut_at, options.policy, fit, make, peak_bytes, call.name)
+        if fit is None and (asked.limit is not None or (asked and not needs_backward)):
+            assert call.again is not None, "it was traced for this program"
+            return find_traced(asked, call.name, call, call.again, lambda tried: _measured(lowered(tried, cut(tried))))
+        return lowered(call, cut(call))
+
+    return stage
+
+
+def _measured(program: Program) -> tuple[Program, int | None]:
+    return program, peak_bytes(program)

@@ -7,23 +7,29 @@ The cheapest and likeliest to differ come first. What the lines assign is used b
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any, assert_never
 
 import numpy as np
 
 from jaxaot import _trees as pytree
+from jaxaot import settings as config
 from jaxaot._jax import canonical_dtype
 from jaxaot.facade.cells.cells import array_content, is_leaf
 from jaxaot.facade.indexing.symbolic_numbers import FUNCTIONS
-from jaxaot.facade.memory.generator import Generator
+from jaxaot.facade.memory.generator import Generator, default_generator
+from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.plan.call import CallPlan, TensorInput, ValueInput
 from jaxaot.plan.guards import differs
 from jaxaot.plan.number_program import SIGNS, ComputedNumber, NumberFact, NumberPlan, NumberStep, ReadNumber
 from jaxaot.plan.paths import Path
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.stages import Traced
+from jaxaot.runtime.bucket_plan import may_be_padded
 from jaxaot.runtime.cell_reads import PlaceWriter
-from jaxaot.runtime.source import Source
+from jaxaot.runtime.source import MISS, SOURCE_NAME, Source
+from jaxaot.settings import Config
+from jaxaot.tape.modes import state
 
 _PAIRWISE = 4
 """Up to so many things are told apart in pairs, which is faster; more by the size of a set."""
@@ -49,6 +55,51 @@ def write_guards(source: Source, traced: Traced, places: PlaceWriter) -> None:
     for path in traced.outside_paths:  # what they lead to may change in the call
         source.path(path)
     _generators(source, traced.rng)
+
+
+def scope_of_tests(traced: Traced, settings: Config | None, hooks: Any, watches: bool | None = None) -> dict[str, Any]:
+    """Returns what the lines of `write_tests` read.
+
+    Args:
+      traced: The trace.
+      settings: Those that were in force; None if no graph was made under them.
+      hooks: Those on saved tensors that were in force.
+      watches: Whether anomaly mode looks for NaNs; None if nothing is looked at.
+    """
+    return {
+        "MISS": MISS, "state": state, "Tensor": Tensor, "default_generator": default_generator, "config": config,
+        "scoped": config.scoped_value, "SETTINGS": settings, "HOOKS": hooks, "AUTOCAST": traced.call.autocast,
+        "WATCHES": watches,
+    }  # fmt: skip
+
+
+def generate_test(traced: Traced, settings: Config | None, hooks: Any) -> Callable[..., Any]:
+    """Returns the guards alone: a function of (fn, args, kwargs) that returns True, or `MISS` for what does not fit."""
+    source = Source(traced.call, scope_of_tests(traced, settings, hooks))
+    with source.block("def fits(fn, args, kwargs):"):
+        write_tests(source, traced, PlaceWriter(source, traced.places))
+        source.add("return True")
+    exec(compile(str(source), SOURCE_NAME, "exec"), source.scope)
+    return source.scope["fits"]
+
+
+def write_tests(source: Source, traced: Traced, places: PlaceWriter, is_padded: bool = False) -> None:
+    """Writes whether a call fits; `is_padded` says whether it runs on padded arrays."""
+    source.miss_if(f"state.grad_enabled is not {traced.call.grad_enabled}")
+    if source.scope["SETTINGS"] is not None:  # else its graphs were made under what was in force then
+        source.miss_if("(scoped() or config._default) is not SETTINGS and config.get() != SETTINGS")
+        source.miss_if("state.autocast is not AUTOCAST and state.autocast != AUTOCAST")
+    if traced.needs_backward:  # else nothing is saved
+        source.miss_if("state.saved_hooks is not HOOKS and state.saved_hooks != HOOKS")
+    if source.scope["WATCHES"] is not None:  # else there is nothing to look at
+        source.miss_if("(state.anomaly is not None and state.anomaly.check_nan) is not WATCHES")
+    with source.block("try:"):
+        write_guards(source, traced, places)
+    with source.block("except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):"):
+        source.add("return MISS")
+    if is_padded:  # last, as calls of another size end before
+        source.scope["may_be_padded"] = may_be_padded
+        source.miss_if("not may_be_padded()")
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from jaxaot import settings as config
 from jaxaot._immutable import immutable
 from jaxaot.buckets.policy import Given
 from jaxaot.errors import UsageError
-from jaxaot.lower.sized import Dynamic
-from jaxaot.partition.budget import check_budget
+from jaxaot.lower.sizes import Dynamic
+from jaxaot.partition.budget import Fit, check_budget, parse_fit
 from jaxaot.partition.policies import get_policy
 
 MAX_PROGRAMS = 128
@@ -37,6 +38,12 @@ class CompileOptions:
     def has_buckets(self) -> bool:
         """Whether sizes that change get buckets."""
         return bool(self.dynamic) or (self.dynamic is None and not self.segments and self.backend == "xla")
+
+    @property
+    def fit(self) -> Fit | None:
+        """The limit for everything, if one is set."""
+        budget = self.memory_budget
+        return parse_fit(config.get().memory_budget if budget is None else budget)
 
     def check(self) -> None:
         """Raises for what cannot be read, and what does not go together.

@@ -16,7 +16,6 @@ from jaxaot.ir.rewrite import add_inputs, drop_inputs, first_outputs, inline
 from jaxaot.ir.roles import Primal
 from jaxaot.ir.walk import sub_jaxprs
 from jaxaot.lower.entry import Entry
-from jaxaot.lower.warm.events import CacheEvent
 from jaxaot.lower.warm.kept import Cut, KeptGraph
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.dce import dce
@@ -30,9 +29,9 @@ from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.saved import FromForward, FromPrimal, TapePlan
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.plan.world import BuiltArray, CellWrite
+from jaxaot.runtime.bucket_plan import BucketPlan
 from jaxaot.runtime.double_backward import DoubleBackward, gradients_function, tape_plan
 from jaxaot.runtime.links import Link, Linker
-from jaxaot.runtime.room import Room
 from jaxaot.runtime.second_in_bucket import SecondInBucket, is_plain
 from jaxaot.runtime.watched import watching
 
@@ -60,58 +59,53 @@ class Program:
       makes_fresh_outputs: Whether nobody else holds what the forward returns.
       has_work: Whether there is anything to run: an output, or an effect such as a print.
       key: All that its guards look at.
-      room: How it runs in the program of a bucket; None if it has its own.
+      bucket: How it runs in the program of a bucket; None if it has its own.
       cut: The graphs of forward and backward, if they were looked for in `cache_dir`.
-      cache_events: What became of that.
       enter: The generated function: looks whether a call fits, and if so carries it out.
     """
 
     __slots__ = (
-        "apart", "backward", "cache_events", "consuming", "cut", "donated", "donated_places", "enter", "entry",
+        "apart", "backward", "bucket", "consuming", "cut", "donated", "donated_places", "enter", "entry",
         "entry_donated", "executables", "forward", "has_work", "input_keys", "inputs", "key", "links",
-        "makes_fresh_outputs", "partition", "room", "second", "source", "sources", "traced",
+        "makes_fresh_outputs", "partition", "second", "source", "sources", "traced",
     )  # fmt: skip
 
     def __init__(
         self,
         traced: Traced,
-        partition: Partition | None,
+        partition: Partition | Cut | None,
         make_executable: Callable[..., Any],
         donate: bool,
         key: CallKey,
         linker: Linker | None = None,
-        room: Room | None = None,
+        bucket: BucketPlan | None = None,
         tape: TapePlan | None = None,
-        cut: Cut | None = None,
         gradients: Callable[..., Any] | None = None,
     ):
         """Makes the executables; XLA compiles them at the first call.
 
         Args:
           traced: The graph and the plans.
-          partition: Its forward and backward, if gradients flow.
+          partition: Its forward and backward, if gradients flow; or these as they are compiled.
           make_executable: A backend.
           donate: Whether buffers may be reused.
           key: All that the guards look at.
           linker: Finds the segments that are run before the last one; None if Python may not ask for values.
-          room: How it runs in the program of a bucket, whose executables then take the place of the backend's.
+          bucket: How it runs in the program of a bucket, whose executables then take the place of the backend's.
           tape: What is known of the equations of forward and backward, if these are not there.
-          cut: The graphs of forward and backward as they are compiled, if these are known.
           gradients: What takes primals and cotangents to gradients and can be differentiated, if these are not there.
         """
-        if cut is not None:
-            partition, tape = cut.partition, cut.tape
-        self.cut = cut
-        self.cache_events: list[CacheEvent] = []
-        self.traced = traced
-        self.partition = partition
+        cut = None
+        if isinstance(partition, Cut):
+            cut, partition, tape = partition, partition.partition, partition.tape
+        self.cut, self.partition, self.traced = cut, partition, traced
         self.key = key
-        self.room = room
-        make_executable = make_executable if room is None else room.executable
+        self.bucket = bucket
+        make_executable = make_executable if bucket is None else bucket.executable
         if cut is not None:
             jaxpr = cut.forward
         else:
-            jaxpr = forward_graph(traced, partition) if room is None else room.shared.whole
+            jaxpr = forward_graph(traced, partition) if bucket is None else bucket.shared.whole
         n_inputs = len(jaxpr.in_avals)
         self.links: tuple[Link, ...] | None = None
         self.inputs: tuple[ValueSource, ...] = tuple(map(FromInput, range(n_inputs)))
@@ -121,8 +115,8 @@ class Program:
             tape = tape_plan(traced, partition) if tape is None else tape
             whole, empty = lambda: self.whole_partition, empty_inputs(traced)
             self.second = DoubleBackward(traced, whole, partition, tape, empty, gradients)
-            if room is not None and is_plain(traced, partition.joint):
-                self.second.in_bucket = SecondInBucket(traced, room, self.second.primals, gradients_function)
+            if bucket is not None and is_plain(traced, partition.joint):
+                self.second.in_bucket = SecondInBucket(traced, bucket, self.second.primals, gradients_function)
             self.apart = tape.apart
         held = frozenset(self.held_inputs)
         self.donated = donated_storages(traced, held) if donate else ()
@@ -131,8 +125,8 @@ class Program:
         if linker is not None:
             jaxpr, make_executable = self._in_segments(jaxpr, linker, make_executable)
         if cut is None:
-            is_whole = room is not None and not traced.break_values
-            jaxpr = room.shared.forward if room is not None and is_whole else prepare_forward(jaxpr)
+            is_whole = bucket is not None and not traced.break_values
+            jaxpr = bucket.shared.forward if bucket is not None and is_whole else prepare_forward(jaxpr)
         self._make_forward(jaxpr, make_executable, has_segments=linker is not None)
         self.backward: Callable[..., Any] | None = None
         self.consuming: tuple[Callable[..., Any], tuple[int, ...]] | None = None
@@ -152,9 +146,9 @@ class Program:
         self.sources, self.inputs = segments.outputs, last.inputs
         self.donated = tuple(s for s in self.donated if self._is_made_last(s))
         self.donated_places = ()
-        if self.room is not None:
+        if self.bucket is not None:
             outputs = [self._place_in_last(source) for source in self.sources]
-            make = self.room.of_last((tuple(breaks), len(last.inputs)), outputs)
+            make = self.bucket.of_last((tuple(breaks), len(last.inputs)), outputs)
         return self._with_donated(last.jaxpr), make
 
     def _make_forward(self, jaxpr: Any, make_executable: Callable[..., Any], has_segments: bool) -> None:
@@ -185,8 +179,8 @@ class Program:
         absent = [i for i, source in enumerate(residuals) if source in empty]
         if self.cut is not None:
             backward = self.cut.backward
-        elif self.room is not None:
-            backward = self.room.shared.backward
+        elif self.bucket is not None:
+            backward = self.bucket.shared.backward
         else:
             backward = prepare_backward(partition.backward, len(residuals), absent)
         self.executables["backward"] = make_executable(backward, (), "backward")
@@ -201,7 +195,7 @@ class Program:
     @property
     def owner(self) -> object:
         """What its executables belong to: the program of a bucket, which others run too, or itself."""
-        return self if self.room is None else self.room.fit.made
+        return self if self.bucket is None else self.bucket.fit.made
 
     @property
     def held_inputs(self) -> tuple[int, ...]:
@@ -251,26 +245,22 @@ class Program:
 
 
 def lower(
-    traced: Traced, partition: Partition | None, make_executable: Callable[..., Any], key: CallKey, donate: bool = True,
-    room: Room | None = None, tape: TapePlan | None = None, cut: Cut | None = None,
+    traced: Traced, partition: Partition | Cut | None, make_executable: Callable[..., Any], key: CallKey,
+    donate: bool = True, bucket: BucketPlan | None = None,
 ) -> Program:  # fmt: skip
     """Returns a program for the calls that are like the traced one; it has no `enter` yet.
 
     Args:
       traced: The traced function.
-      partition: Its forward and backward; None if no gradient flows.
+      partition: Its forward and backward, be it as they are compiled; None if no gradient flows.
       make_executable: A backend.
       key: All that the guards look at.
       donate: Whether the buffers of written storages may be reused, if the settings allow it.
-      room: How it runs in the program of a bucket; None if it has its own.
-      tape: What is known of the equations of forward and backward, if these are not there.
-      cut: The graphs of forward and backward as they are compiled, if these are known.
+      bucket: How it runs in the program of a bucket; None if it has its own.
     """
     if key.watches:
         make_executable, donate = watching(make_executable), False
-    return Program(
-        traced, partition, make_executable, key.settings.donate and donate, key, room=room, tape=tape, cut=cut
-    )
+    return Program(traced, partition, make_executable, key.settings.donate and donate, key, bucket=bucket)
 
 
 def calls_python(eqns: Sequence[Any]) -> bool:

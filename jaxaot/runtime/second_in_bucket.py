@@ -22,14 +22,22 @@ from jaxaot.facade.memory.history import History
 from jaxaot.facade.memory.tensor import Tensor, wrap_array
 from jaxaot.ir.rewrite import inline
 from jaxaot.joint import build_joint
-from jaxaot.lower.families import CannotRunError, Graph, Made, fitted, program_beside
+from jaxaot.lower.size_class import CannotRunError, Graph, Made, fitted, written_beside
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.passes.dce import dce
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill
 from jaxaot.plan.stages import JointGraph, Traced
 from jaxaot.runtime.backward import CompiledNode
-from jaxaot.runtime.room import Room, Shared, cut_outputs, keeping_padding, may_be_padded, room_for, shared_joint
+from jaxaot.runtime.bucket_plan import (
+    BucketPlan,
+    Shared,
+    bucket_plan,
+    cut_outputs,
+    keeping_padding,
+    may_be_padded,
+    shared_joint,
+)
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
 
@@ -44,32 +52,32 @@ class SecondInBucket:
       primals: The graph inputs that gradients depend on.
     """
 
-    def __init__(self, traced: Traced, room: Room, primals: Sequence[int], gradients_of: GradientsOf):
+    def __init__(self, traced: Traced, plan: BucketPlan, primals: Sequence[int], gradients_of: GradientsOf):
         """Begins; nothing is made before it is asked for.
 
         Args:
           traced: The call at its size.
-          room: How it runs in the bucket.
+          plan: How it runs in the bucket.
           primals: The graph inputs that gradients depend on.
           gradients_of: Gives the gradients as a function.
         """
-        self._traced, self._room, self.primals, self._gradients_of = traced, room, tuple(primals), gradients_of
+        self._traced, self._plan, self.primals, self._gradients_of = traced, plan, tuple(primals), gradients_of
 
     @functools.cached_property
-    def _second(self) -> Room | None:
+    def _second(self) -> BucketPlan | None:
         """How the recorded backward runs at the bucket; None if it does not."""
-        assert self._room.partition is not None, "gradients flow"
-        shared: Shared = self._room.fit.made.run
+        assert self._plan.partition is not None, "gradients flow"
+        shared: Shared = self._plan.fit.made.run
         try:
             if shared.second is None:
                 shared.second = self._made(shared)
-            here = self._graph(self._traced, self._room.partition.joint)
+            here = self._graph(self._traced, self._plan.partition.joint)
         except (CannotRunError, NotImplementedError, TypeError) as error:  # JAX's two: the exact graph then says it
             shared.second = str(error)
         if isinstance(shared.second, str):
             return None
         fit = fitted(shared.second, here)
-        return None if isinstance(fit, str) else room_for(fit, here.origin)
+        return None if isinstance(fit, str) else bucket_plan(fit, here.origin)
 
     def _graph(self, traced: Traced, joint: JointGraph) -> Graph:
         gradients = self._gradients_of(traced, joint, self.primals)
@@ -88,7 +96,7 @@ class SecondInBucket:
         Raises:
           CannotRunError: If there is none.
         """
-        made = self._room.fit.made
+        made = self._plan.fit.made
         if made.origins is None or self._traced.alias.refills:
             raise CannotRunError("what it was made of is not known")
         small, large = (self._graph(*origin) for origin in made.origins)
@@ -103,9 +111,10 @@ class SecondInBucket:
             parts = keeping_padding(parts, cut_outputs(found.program, joint.n_outputs))
             return Shared(parts.forward, parts, shared.make, shared.settings, shared.cut)
 
-        written = program_beside(small, large, "backward", run, made.shapes, ())
-        if isinstance(written, str):
-            raise CannotRunError(written)
+        written = written_beside(small, large, made.shapes, (), must_succeed=False)
+        if not isinstance(written, Made):
+            raise CannotRunError(str(written))
+        written.compile(run, "backward", large)
         return written
 
     def record(
@@ -123,17 +132,17 @@ class SecondInBucket:
         given = [None if ct is None else ct._read() for ct in cotangents]
         if any(map(is_tracer, (*held, *given))) or self._second is None:
             return None
-        room, joint = self._second, self._second.partition.joint  # pyright: ignore[reportOptionalMemberAccess]
+        plan, joint = self._second, self._second.partition.joint  # pyright: ignore[reportOptionalMemberAccess]
         avals = joint.jaxpr.in_avals[len(held) : len(held) + len(given)]
         full = [
             jnp.asarray(np.zeros(aval.shape, aval.dtype)) if value is None else value.astype(aval.dtype)
             for value, aval in zip(given, avals, strict=True)
         ]
-        operands, sizes = [*held, *full], room.fit.given
-        results = room.executable(room.shared.forward, (), "forward").call(*operands, *sizes)
-        assert room.partition is not None, "gradients flow"
+        operands, sizes = [*held, *full], plan.fit.given
+        results = plan.executable(plan.shared.forward, (), "forward").call(*operands, *sizes)
+        assert plan.partition is not None, "gradients flow"
         residuals: list[Any] = []
-        for source in room.partition.plan.residuals:
+        for source in plan.partition.plan.residuals:
             match source:
                 case FromPrimal(index):
                     residuals.append((*operands, *sizes)[index])
@@ -147,11 +156,11 @@ class SecondInBucket:
                     assert_never(source)
         ends = [*edges, *(None if ct is None or not ct.requires_grad else ct._gradient_edge() for ct in cotangents)]
         reached = [ends[i] for i in joint.differentiable_inputs]
-        third = _Third(self._gradients_of(self._traced, self._room.partition.joint, self.primals), joint, len(operands))  # pyright: ignore[reportOptionalMemberAccess]
+        third = _Third(self._gradients_of(self._traced, self._plan.partition.joint, self.primals), joint, len(operands))  # pyright: ignore[reportOptionalMemberAccess]
         gradients = results[: joint.n_outputs]
         node = CompiledNode(
             reached,
-            room.executable(room.shared.backward, (), "backward").call,
+            plan.executable(plan.shared.backward, (), "backward").call,
             [*residuals, *operands],
             [(tuple(g.shape), g.dtype) for g in gradients],
             None,

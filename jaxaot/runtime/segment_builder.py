@@ -19,12 +19,14 @@ from jaxaot.lower.interpret import Interpreter
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Traced
-from jaxaot.runtime.call import MISS, generate
+from jaxaot.runtime.bucket_plan import BucketPlan
+from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import unsettled
 from jaxaot.runtime.key import key_for_call
 from jaxaot.runtime.links import Linker, Walk
 from jaxaot.runtime.program import Program
-from jaxaot.runtime.traced_call import TracedCall
+from jaxaot.runtime.source import MISS
+from jaxaot.runtime.traced_call import GivenCall, TracedCall
 from jaxaot.validate.prove import prove_guards
 
 
@@ -61,15 +63,16 @@ class SegmentBuilder:
         key = key_for_call(traced, fn, args, kwargs)
         if key.settings.validate_guards:
             prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
-        call = TracedCall(fn, args, kwargs, traced, stages.joint, key, numbers)
-        room = stages.sizes.room(call) if stages.sizes is not None and call.counts else None
-        partition = stages.cut(traced) if room is None and traced.needs_backward else None
+        call = TracedCall(GivenCall(fn, args, kwargs, numbers), traced, stages.joint, key)
+        found = stages.sizes.plan(call) if stages.sizes is not None and call.counts else None
+        bucket = found if isinstance(found, BucketPlan) else None
+        partition = stages.cut(traced) if bucket is None and traced.needs_backward else None
         before = {link.segment: link.segment.call for p in programs for link in p.links or ()}
         make = lambda graph: self._executable(graph, key.jax_settings)
-        linker = Linker(traced, walk, programs, make, () if room is None else room.keys)
-        if room is not None:
-            partition = room.partition
-        program = generate(Program(traced, partition, stages.make, key.settings.donate, key, linker, room), writing)
+        linker = Linker(traced, walk, programs, make, () if bucket is None else bucket.keys)
+        if bucket is not None:
+            partition = bucket.partition
+        program = generate(Program(traced, partition, stages.make, key.settings.donate, key, linker, bucket), writing)
         for other in programs:
             if any(link.segment.call is not before[link.segment] for link in other.links or ()):
                 generate(other, writing)
@@ -94,7 +97,7 @@ class SegmentBuilder:
           TooManyBreaks: If Python asks for more values than the settings allow.
         """
         while True:
-            traced: Traced = self.pipeline.trace(fn, args, kwargs, numbers, (), known)
+            traced: Traced = self.pipeline.trace(GivenCall(fn, args, kwargs, numbers), (), known)
             if traced.is_whole:
                 return traced
             if len(known) >= config.get().max_breaks:

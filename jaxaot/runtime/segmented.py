@@ -14,13 +14,13 @@ from jaxaot.errors import RecompileWarning, VolatileError
 from jaxaot.facade.deferred.recorder import Recorder
 from jaxaot.facade.deferred.stretch import StretchPrograms
 from jaxaot.facade.memory.source_line import warn_user
-from jaxaot.runtime.call import MISS
 from jaxaot.runtime.compiled import CacheInfo, CompiledFunction
 from jaxaot.runtime.links import SharedSegment, Walk
 from jaxaot.runtime.options import CompileOptions
 from jaxaot.runtime.program import Program
 from jaxaot.runtime.segment_builder import SegmentBuilder, TooManyBreaks
-from jaxaot.runtime.sizes import Sizes
+from jaxaot.runtime.sizes import TracedSizes
+from jaxaot.runtime.source import MISS
 from jaxaot.runtime.untraced import NotTraced
 
 
@@ -33,7 +33,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
 
     def __init__(
         self, fn: Any, build: SegmentBuilder, inspect: Any, options: CompileOptions,
-        sizes: Sizes | None = None,
+        sizes: TracedSizes | None = None,
     ):  # fmt: skip
         super().__init__(fn, build, inspect, options, sizes)
         self._takes_iterators = True
@@ -60,7 +60,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         if stopped is not None:
             program, place, _ = stopped
             segment = walk[0].segments[place]
-            exact = [p for p in self.programs if p.room is None]
+            exact = [p for p in self.programs if p.bucket is None]
             values = {p.traced.break_values[place].value for p in exact if _runs(p, place, segment)}
             if len(values) >= config.get().max_values:
                 self._warn(

@@ -15,6 +15,10 @@ SOURCE_NAME = "<jaxaot call>"
 """The file name of generated code."""
 
 
+MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
+"""What a program returns for a call that does not fit it."""
+
+
 class Source:
     """Lines of Python in the making.
 

@@ -1,20 +1,47 @@
-"""A call that was traced, and is about to be carried out."""
+"""A call that is traced, and then about to be carried out: what the stages of the flow hand on."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from jaxaot._immutable import immutable
-from jaxaot.lower.families import Shapes
+from jaxaot.lower.size_class import Shapes
+from jaxaot.partition.fitting import Asked
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.number_program import ReadNumber, is_declared
 from jaxaot.plan.paths import Path, follow
-from jaxaot.plan.stages import JointGraph, Traced
+from jaxaot.plan.stages import JointGraph, Partition, Traced
+from jaxaot.runtime.bucket_plan import BucketPlan
 from jaxaot.runtime.key import parameter_names
+
+if TYPE_CHECKING:
+    from jaxaot.lower.warm.kept import Cut
+    from jaxaot.runtime.program import Program
+
+
+class GivenCall(NamedTuple):
+    """A call as the user makes it, and how it is to be traced.
+
+    Attributes:
+      fn: The function, or a copy of it.
+      args: Its arguments.
+      kwargs: Its keyword arguments.
+      numbers: Paths of the numbers that changed before.
+      symbolic: Paths of numbers that are symbolic at once, without a plain trace.
+      by_value: Paths of tensors that are passed as values; None if none ever are.
+    """
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    numbers: Sequence[Path] = ()
+    symbolic: Sequence[Path] = ()
+    by_value: Sequence[Path] | None = None
 
 
 @immutable(eq=False)
@@ -22,24 +49,37 @@ class TracedCall:
     """A call that was traced.
 
     Attributes:
-      fn: The function.
-      args: Its arguments.
-      kwargs: Its keyword arguments.
+      given: The call.
       traced: The trace.
       make_joint: Takes the trace to its joint graph, before any pass.
       key: All that the guards look at.
-      numbers: Paths of the numbers that are symbolic in it.
-      at_once: Paths of those for which no plain trace was made.
+      asked: What functions in it ask of its program.
+      again: Traces it once more.
+      plan: How it runs in the program of a bucket, if that is known.
     """
 
-    fn: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    given: GivenCall
     traced: Traced
     make_joint: Callable[[Traced], JointGraph]
     key: CallKey
-    numbers: Sequence[Path]
-    at_once: Sequence[Path] = ()
+    asked: Asked = dataclasses.field(default_factory=Asked)
+    again: Callable[[], TracedCall] | None = None
+    plan: BucketPlan | None = None
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """Its arguments."""
+        return self.given.args
+
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        """Its keyword arguments."""
+        return self.given.kwargs
+
+    @property
+    def name(self) -> str:
+        """What the user calls the function."""
+        return getattr(self.given.fn, "__name__", type(self.given.fn).__name__)
 
     @functools.cached_property
     def joint(self) -> JointGraph | None:
@@ -81,7 +121,7 @@ class TracedCall:
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
         """What the user calls the positional arguments; those of a module are those of its `forward`."""
-        return parameter_names(called(self.fn))
+        return parameter_names(called(self.given.fn))
 
     def found(self, path: Path) -> Any:
         """Returns what a path leads to."""
@@ -89,7 +129,7 @@ class TracedCall:
 
     @property
     def _starts(self) -> list[tuple[Path, Any]]:
-        return [((("root", "args"),), self.args), ((("root", "kwargs"),), self.kwargs), _fn(self.fn)]
+        return [((("root", name),), getattr(self.given, name)) for name in ("args", "kwargs", "fn")]
 
 
 def called(fn: object) -> Any:
@@ -97,5 +137,9 @@ def called(fn: object) -> Any:
     return getattr(fn, "forward", fn)
 
 
-def _fn(fn: object) -> tuple[Path, Any]:
-    return (("root", "fn"),), fn
+Trace: TypeAlias = Callable[[GivenCall], TracedCall]
+"""The stage from a call to its trace."""
+CutStage: TypeAlias = "Callable[[TracedCall], Partition | Cut | None]"
+"""The stage from a trace to its forward and backward; None where no gradient flows."""
+Lower: TypeAlias = "Callable[[TracedCall], Program]"
+"""The stage from a trace to a program. What wraps a stage, such as a budget, takes one and returns one."""

@@ -1,9 +1,6 @@
-"""Programs of which a process before this one cut the joint graph: that graph is not made again."""
+"""Forwards and backwards of which a process before this one cut the joint graph: that graph is not made again."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.warm.cuts import warm_cut
@@ -11,53 +8,46 @@ from jaxaot.lower.warm.events import CacheEvent
 from jaxaot.lower.warm.kept import Cut
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.saved import FromPrimal
-from jaxaot.plan.stages import JointGraph, Partition, Traced
+from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.double_backward import tape_plan
-from jaxaot.runtime.program import Program, empty_inputs, forward_graph, lower
-from jaxaot.runtime.traced_call import TracedCall
+from jaxaot.runtime.options import CompileOptions
+from jaxaot.runtime.program import empty_inputs, forward_graph
+from jaxaot.runtime.traced_call import CutStage, TracedCall
 from jaxaot.tape.modes import state
 
 
-def require_joint(call: TracedCall) -> JointGraph:
-    """Returns the joint graph of a call through which gradients flow, before any pass."""
-    assert call.joint is not None, "gradients flow"
-    return call.joint
-
-
-def with_warm_cut(
-    call: TracedCall, cut: Callable[[], Partition], policy: Any = None, memory_budget: Any = None
-) -> Program:
-    """Returns the program of a call; how its joint graph is cut is looked for in `cache_dir`, if one is set.
+def warm(options: CompileOptions, make: object, cut: CutStage) -> CutStage:
+    """Returns a stage that looks in `cache_dir`, if one is set, for how a joint graph is cut.
 
     Args:
-      call: The call, through which gradients flow.
-      cut: Returns its forward and backward.
-      policy: What the forward saves; None for that of the settings.
-      memory_budget: How much it may save; None for that of the settings.
+      options: What the user said.
+      make: The backend; only what XLA compiles is kept.
+      cut: The stage.
     """
-    traced, key, alias = call.traced, call.key, call.traced.alias
-    settings = key.settings
-    if settings.cache_dir is None:
-        return lower(traced, cut(), Executable, key)
-    facts = [
-        ("differentiated", (list(map(list, alias.reached)), list(alias.differentiable))),
-        ("names", list(traced.input_names)),
-    ]
-    events: list[CacheEvent] = []
-    found = warm_cut(
-        traced.jaxpr, facts, lambda: _compiled(traced, cut()), settings,
-        policy=settings.policy if policy is None else policy,
-        memory_budget=settings.memory_budget if memory_budget is None else memory_budget,
-        hooks=state.saved_hooks, why_not=_why_not(traced), name=getattr(call.fn, "__name__", type(call.fn).__name__),
-        note=events.append,
-    )  # fmt: skip
-    program = lower(traced, None, Executable, key, cut=found)
-    program.cache_events += events
-    return program
+
+    def stage(call: TracedCall) -> Partition | Cut | None:
+        traced, settings, alias = call.traced, call.key.settings, call.traced.alias
+        if settings.cache_dir is None or not traced.needs_backward or make is not Executable or call.key.watches:
+            return cut(call)
+        facts = [
+            ("differentiated", (list(map(list, alias.reached)), list(alias.differentiable))),
+            ("names", list(traced.input_names)),
+        ]
+        events: list[CacheEvent] = []
+        found = warm_cut(
+            traced.jaxpr, facts, lambda: _compiled(traced, cut(call)), settings,
+            policy=settings.policy if options.policy is None else options.policy,
+            memory_budget=settings.memory_budget if options.memory_budget is None else options.memory_budget,
+            hooks=state.saved_hooks, why_not=_why_not(traced), name=call.name, note=events.append,
+        )  # fmt: skip
+        return found._replace(events=tuple(events))
+
+    return stage
 
 
-def _compiled(traced: Traced, partition: Partition) -> Cut:
+def _compiled(traced: Traced, partition: Partition | Cut | None) -> Cut:
     """Returns a forward and a backward as they are compiled."""
+    assert isinstance(partition, Partition), "gradients flow"
     residuals, empty = partition.plan.residuals, {FromPrimal(i) for i in empty_inputs(traced)}
     absent = [i for i, source in enumerate(residuals) if source in empty]
     forward = prepare_forward(forward_graph(traced, partition))

@@ -17,7 +17,7 @@ pytest.importorskip("torch")
 import torch
 
 import jaxaot as ja
-from jaxaot.runtime import room
+from jaxaot.runtime import bucket_plan
 from tests.ops import opdb
 from tests.runtime.sized import padding_with
 
@@ -129,9 +129,9 @@ def try_sample(op, fn, sample, old):
             return "has a number that Python asks for"
         same(got[0], values)
         same(got[1], grads)
-    if compiled.n_programs == 1 and compiled._sizes.fits:
+    if compiled.n_programs == 1 and compiled._sizes.buckets.fits:
         return "in a bucket"
-    return "; ".join(compiled._sizes.refused.values()) or "runs eagerly"
+    return "; ".join(compiled._sizes.buckets.refused.values()) or "runs eagerly"
 
 
 def check_op(op, n_samples=3):
@@ -158,7 +158,7 @@ def check_op(op, n_samples=3):
 )
 def test_op_at_three_sizes(op, monkeypatch):
     odd = zlib.crc32(op.name.encode()) % 2
-    monkeypatch.setattr(room, "padded", padding_with(np.nan if odd else 1e8))
+    monkeypatch.setattr(bucket_plan, "padded", padding_with(np.nan if odd else 1e8))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for shown, old, said in check_op(op):

@@ -11,7 +11,7 @@ import pytest
 
 import jaxaot as ja
 import jaxaot.nn.functional as F
-from jaxaot.runtime import room
+from jaxaot.runtime import bucket_plan
 from tests.runtime.sized import Both, padding_with, rows
 from tests.seeds import seeds, some
 
@@ -108,7 +108,7 @@ def tolerances(steps):
 
 @pytest.mark.parametrize("seed", some(range(1, 240), 1))
 def test_random_programs(seed, monkeypatch):
-    monkeypatch.setattr(room, "padded", padding_with(np.nan if seed % 2 else 1e8))
+    monkeypatch.setattr(bucket_plan, "padded", padding_with(np.nan if seed % 2 else 1e8))
     fn, steps = make_program(seed)
     both = Both(fn, dynamic={"x": 0, "y": 0} if seed % 3 else None)
     needs_grad, is_part = bool(seed % 4), seed % 4 == 0 and bool(seed % 3)
@@ -119,7 +119,7 @@ def test_random_programs(seed, monkeypatch):
             ja.tensor(rows(n)), w,
         )  # fmt: skip
         both(make, [w], **tolerances(steps))
-    assert both.compiled.n_programs <= 2, (steps, both.compiled._sizes.described())
+    assert both.compiled.n_programs <= 2, (steps, list(both.compiled._sizes.buckets.described()))
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.runtime import room
+from jaxaot.runtime import bucket_plan
 from tests.runtime.sized import padding_with, rows, same
 from tests.seeds import some
 
@@ -102,7 +102,7 @@ def make_case(seed):
 
 @pytest.mark.parametrize("seed", some(range(1, 400), 1))
 def test_random_views(seed, monkeypatch):
-    monkeypatch.setattr(room, "padded", padding_with(np.nan if seed % 2 else 1e8))
+    monkeypatch.setattr(bucket_plan, "padded", padding_with(np.nan if seed % 2 else 1e8))
     fn, make, shown = make_case(seed)
     *_, place, kind = shown
     compiled = ja.compile(fn)
@@ -120,4 +120,4 @@ def test_random_views(seed, monkeypatch):
         same(*outcomes, rtol=2e-3, atol=2e-3)
     is_parameter = kind == "trained leaf" and place in ("attribute", "list")
     most = 8 if is_parameter else 3
-    assert compiled.n_programs <= most, (shown, compiled._sizes.described())
+    assert compiled.n_programs <= most, (shown, list(compiled._sizes.buckets.described()))

@@ -8,7 +8,6 @@ import pytest
 from jaxaot.errors import CompilerError
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.backends import backend_names, get_backend, register_backend
-from jaxaot.lower.cache_key import cache_key, explain
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.interpret import Interpreter
 from tests.partition.programs import random_arguments, random_program
@@ -103,24 +102,3 @@ def test_backends_of_your_own():
     with pytest.raises(CompilerError, match=r"There is no backend 'tvm'. The backends are: xla, interpret"):
         get_backend("tvm")
     assert get_backend(Executable) is Executable
-
-
-def test_keys_are_equal_for_equal_graphs():
-    def graph(scale):
-        table = np.arange(3.0, dtype=np.float32) * scale
-        return graph_of(lambda x: jax.nn.relu(x * jnp.asarray(table)), jnp.ones(3))
-
-    first, same, other = cache_key(graph(1)), cache_key(graph(1)), cache_key(graph(2))
-    assert first == same
-    assert explain(first, same) == "The graphs do not differ."
-    assert explain(first, other).splitlines()[1].startswith("  constants: was ")
-    assert len(explain(first, other).splitlines()) == 2
-
-
-def test_a_key_says_what_differs():
-    graph = graph_of(jnp.sin, jnp.ones(3))
-    text = explain(cache_key(graph, donated=(0,)), cache_key(graph, others=[("policy", "min_cut")]))
-    assert "  donated: was (0,), is ()" in text
-    assert "  policy: was absent, is min_cut" in text
-    wider = graph_of(jnp.sin, jnp.ones(4))
-    assert "  inputs: was ['float32[3]'], is ['float32[4]']" in explain(cache_key(graph), cache_key(wider))

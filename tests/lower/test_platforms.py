@@ -96,7 +96,7 @@ def test_where_arrays_lie_on_several_platforms_each_call_is_looked_at(monkeypatc
 
 def compile_options(platform):
     version = ja.jit(step)._current(platform)
-    return version._compiler_options or {}, version._chooser.passes
+    return version._compiler_options or {}, version._passes
 
 
 def test_only_cpus_are_told_to_keep_barriers():

@@ -20,8 +20,6 @@ import jaxaot as ja
 from jaxaot import errors, flow
 from jaxaot.backend.cpu.machine import using
 from jaxaot.ir.rewrite import inline
-from jaxaot.lower.check import evaluate
-from jaxaot.lower.executable import Executable
 from jaxaot.lower.warm.digest import NotCacheable, graph_digest, surroundings
 from jaxaot.lower.warm.entry import decode, encode
 from jaxaot.lower.warm.folder import Folder
@@ -40,10 +38,6 @@ IN_SHARDS = {
 }  # fmt: skip
 IN_PARTS = {"n_cores": 1, "cached_bytes": 0, "heap_bytes": 1 << 20, "heap_room_bytes": 1 << 10}
 
-IN_SHARDS_OF_PARTS = {**IN_SHARDS, "heap_bytes": 1 << 19, "heap_room_bytes": 1 << 10}
-WAYS = [(ON_ONE_CORE, "PROGRAM", 1), (IN_PARTS, "SUBPROGRAMS", 2), (IN_SHARDS, "SHARDS", 1)]
-WAYS.append((IN_SHARDS_OF_PARTS, "SHARDS", 2))
-
 
 @pytest.fixture
 def folder(tmp_path):
@@ -57,85 +51,8 @@ def folder(tmp_path):
 SETTINGS = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
 
 
-def deep(x, w):
-    for _ in range(6):
-        x = jnp.tanh(x @ w)
-    return (x @ w).sum()
-
-
-def make_step(factor=0.1):
-    """A step of descent, a new function each time, as a new process would have."""
-
-    def step(x, w):
-        return w - factor * jax.grad(deep, 1)(x, w)
-
-    return step
-
-
-def run(fn, *args, machine=ON_ONE_CORE, **settings):
-    """The result of a function jitted anew, and what became of its graphs."""
-    jitted = ja.jit(fn)
-    with using(**machine), ja.config(**settings):
-        result = jitted(*args)
-    return result, jitted.explain_cache()
-
-
 def outcomes(report):
     return [event.outcome for event in report]
-
-
-@pytest.mark.few(1)
-@pytest.mark.parametrize("machine, how, n", WAYS)
-def test_each_way_is_found_again(folder, machine, how, n):
-    first, report = run(make_step(), X, W, machine=machine, cache_dir=folder)
-    assert outcomes(report) == ["miss"]
-    (file,) = folder.glob("*.warm")
-    manifest = decode(file.read_bytes()).manifest
-    assert manifest["how"] == how and len(manifest.get("part", manifest).get("subprograms", [0])) >= n
-    again, report = run(make_step(), X, W, machine=machine, cache_dir=folder)
-    assert outcomes(report) == ["hit"] and str(report) == "step: hit\n1 hit, 0 miss, 0 bypass"
-    np.testing.assert_array_equal(first, again)
-    np.testing.assert_allclose(again, make_step()(X, W), rtol=1e-4, atol=1e-5)
-    compiled = Executable(inline(jax.make_jaxpr(make_step())(X, W), also_custom=True), (1,), "step")
-    assert compiled.cache_events == []
-
-
-def test_compiled_functions_and_modules_find_theirs(folder):
-    def outcome():
-        ja.manual_seed(0)
-        model = ja.nn.Linear(32, 32)
-        optimizer = ja.optim.SGD(model.parameters(), lr=0.001)
-
-        @ja.compile
-        def step(x):
-            optimizer.zero_grad()
-            loss = model(x).tanh().square().sum()
-            loss.backward()
-            optimizer.step()
-            return loss.detach()
-
-        with using(**ON_ONE_CORE), ja.config(cache_dir=folder):
-            losses = [float(step(ja.ones(4, 32))) for _ in range(3)]
-        return losses, step.explain_cache()
-
-    losses, report = outcome()
-    again, second = outcome()
-    assert losses == again and losses[2] < losses[0]
-    assert set(outcomes(report)) == {"miss"} and set(outcomes(second)) == {"hit"}
-
-
-def test_gradients_outside_of_the_compiled_function(folder):
-    def outcome():
-        w = ja.interop.from_jax(W).requires_grad_()
-        loss = ja.compile(lambda x: (x @ w).tanh().sum())
-        with using(**ON_ONE_CORE), ja.config(cache_dir=folder):
-            loss(ja.interop.from_jax(X)).backward()
-        return w.grad.jax(), loss.explain_cache()
-
-    grad, _ = outcome()
-    again, report = outcome()
-    np.testing.assert_array_equal(grad, again)
-    assert outcomes(report) == ["hit", "hit", "hit"]
 
 
 class Joints:
@@ -172,8 +89,50 @@ def make_loss(factor=1.0):
     return loss
 
 
+def run(fn, x=X, w=W, machine=ON_ONE_CORE, **settings):
+    """The gradient of a function compiled anew, and what became of its joint graph."""
+    gradient, compiled, _ = loss_and_gradient(fn, x, w, machine, settings)
+    return gradient, compiled.explain_cache()
+
+
+def test_modules_find_theirs(folder):
+    def outcome():
+        ja.manual_seed(0)
+        model = ja.nn.Linear(32, 32)
+        optimizer = ja.optim.SGD(model.parameters(), lr=0.001)
+        loss_of = ja.compile(lambda x: model(x).tanh().square().sum())
+        losses = []
+        with using(**ON_ONE_CORE), ja.config(cache_dir=folder):
+            for _ in range(3):
+                optimizer.zero_grad()
+                loss = loss_of(ja.ones(4, 32))
+                loss.backward()
+                optimizer.step()
+                losses.append(float(loss))
+        return losses, loss_of.explain_cache()
+
+    losses, report = outcome()
+    again, second = outcome()
+    assert losses == again and losses[2] < losses[0]
+    assert outcomes(report)[0] == "miss" and set(outcomes(second)) == {"hit"}
+
+
+def test_gradients_outside_of_the_compiled_function(folder):
+    def outcome():
+        w = ja.from_jax(W).requires_grad_()
+        loss = ja.compile(lambda x: (x @ w).tanh().sum())
+        with using(**ON_ONE_CORE), ja.config(cache_dir=folder):
+            loss(ja.from_jax(X)).backward()
+        return w.grad.jax(), loss.explain_cache()
+
+    grad, _ = outcome()
+    again, report = outcome()
+    np.testing.assert_array_equal(grad, again)
+    assert outcomes(report) == ["hit"]
+
+
 @pytest.mark.few(1)
-@pytest.mark.parametrize("machine", some([{"cached_bytes": 1 << 30}, *(machine for machine, _, _ in WAYS)], 1))
+@pytest.mark.parametrize("machine", some([{"cached_bytes": 1 << 30}, ON_ONE_CORE], 1))
 def test_a_hit_makes_no_joint_graph_and_cuts_nothing(folder, monkeypatch, machine):
     cached = {"cache_dir": folder}
     first, compiled, loss = loss_and_gradient(make_loss(), machine=machine, settings=cached)
@@ -289,32 +248,35 @@ SCALE = 2.0
 
 def test_what_the_graph_depends_on_makes_another_key(folder, monkeypatch):
     def reads(factor):
-        def step(x, w):
-            return jnp.tanh(x @ w) * factor * SCALE
+        def loss(x, w):
+            return (x @ w).tanh().sum() * factor * SCALE
 
-        return step
+        return loss
 
-    _, report = run(reads(1.0), X, W, cache_dir=folder)
-    result, report = run(reads(3.0), X, W, cache_dir=folder)  # another closure
+    def gradient(fn):
+        return loss_and_gradient(fn)[0]
+
+    _, report = run(reads(1.0), cache_dir=folder)
+    result, report = run(reads(3.0), cache_dir=folder)  # another closure
     assert outcomes(report) == ["miss"] and "differs in: equations" in report[0].reason
-    np.testing.assert_allclose(result, reads(3.0)(X, W), rtol=1e-5)
+    np.testing.assert_allclose(result, gradient(reads(3.0)), rtol=1e-5)
     monkeypatch.setitem(globals(), "SCALE", 5.0)  # another global
-    result, report = run(reads(1.0), X, W, cache_dir=folder)
+    result, report = run(reads(1.0), cache_dir=folder)
     assert outcomes(report) == ["miss"]
-    np.testing.assert_allclose(result, reads(1.0)(X, W), rtol=1e-5)
+    np.testing.assert_allclose(result, gradient(reads(1.0)), rtol=1e-5)
 
-    def step(x, w):  # other source
-        return jnp.tanh(x @ w) * 1.0 / 5.0
+    def loss(x, w):  # other source
+        return (x @ w).tanh().sum() * 1.0 / 5.0
 
-    assert outcomes(run(step, X, W, cache_dir=folder)[1]) == ["miss"]
-    assert outcomes(run(reads(1.0), X, W, cache_dir=folder)[1]) == ["hit"]
+    assert outcomes(run(loss, cache_dir=folder)[1]) == ["miss"]
+    assert outcomes(run(reads(1.0), cache_dir=folder)[1]) == ["hit"]
 
 
 def test_what_else_the_passes_depend_on_makes_another_key(folder, monkeypatch):
-    run(make_step(), X, W, cache_dir=folder)
+    run(make_loss(), cache_dir=folder)
 
     def reason(machine=ON_ONE_CORE, **settings):
-        (event,) = run(make_step(), X, W, machine=machine, cache_dir=folder, **settings)[1]
+        (event,) = run(make_loss(), machine=machine, cache_dir=folder, **settings)[1]
         return event.reason
 
     assert "differs in: config, passes" in reason(exact_rounding=True).replace("passes, config", "config, passes")
@@ -325,9 +287,9 @@ def test_what_else_the_passes_depend_on_makes_another_key(folder, monkeypatch):
     monkeypatch.setenv("XLA_FLAGS", os.environ.get("XLA_FLAGS", "") + " ")
     assert reason().endswith("differs in: flags")
     monkeypatch.undo()
-    monkeypatch.setattr("jaxaot.lower.warm.ways.surroundings", lambda: (("jaxaot", "another"),))
+    monkeypatch.setattr("jaxaot.lower.warm.store.surroundings", lambda: (("jaxaot", "another"),))
     assert "jaxaot" in reason()
-    assert "of these types" in run(make_step(), X[:512], W, cache_dir=folder)[1][0].reason
+    assert "of these types" in run(make_loss(), X[:512], cache_dir=folder)[1][0].reason
 
 
 def test_another_version_or_processor_is_a_miss_that_says_so(folder, monkeypatch):
@@ -336,14 +298,14 @@ def test_another_version_or_processor_is_a_miss_that_says_so(folder, monkeypatch
         return [event.reason for event in compiled.explain_cache()]
 
     reasons()
-    assert reasons() == ["", "", ""]
+    assert reasons() == [""]
     monkeypatch.setattr(jax, "__version__", "0.99.0")
     assert all(reason.endswith("differs in: versions") for reason in reasons())
     monkeypatch.undo()
-    assert reasons() == ["", "", ""]
+    assert reasons() == [""]
     here = dict(surroundings())
     other = tuple({**here, "processor": "another 1234 of x86_64"}.items())
-    monkeypatch.setattr("jaxaot.lower.warm.ways.surroundings", lambda: other)
+    monkeypatch.setattr("jaxaot.lower.warm.store.surroundings", lambda: other)
     assert all(reason.endswith("differs in: processor") for reason in reasons())
 
 
@@ -369,22 +331,24 @@ def test_constants_and_parameters_count_by_content():
 
 
 def test_what_cannot_be_kept_is_counted_and_may_be_refused(folder):
-    def with_effects():
-        def step(x, w):
-            jax.debug.callback(lambda v: None, x[0, 0])
-            return x @ w
+    def with_effects(x, w):
+        jax.debug.callback(lambda v: None, x.jax()[0, 0])
+        return (x @ w).sum()
 
-        return step
-
-    _, report = run(with_effects(), X, W, cache_dir=folder)
+    _, report = run(with_effects, cache_dir=folder)
     assert outcomes(report) == ["bypass"] and "side effects" in report[0].reason
-    with pytest.raises(errors.CacheBypassError, match="`step` cannot be kept for the next process: it has side"):
-        run(with_effects(), X, W, cache_dir=folder, strict_cache=True)
+    with pytest.raises(errors.CacheBypassError, match=r"`with_effects` cannot be kept .*: it has side"):
+        run(with_effects, cache_dir=folder, strict_cache=True)
 
     def pure(x, w):
-        return jax.pure_callback(lambda v: np.asarray(v) * 2, jax.ShapeDtypeStruct(x.shape, x.dtype), x) @ w
+        kind = jax.ShapeDtypeStruct(x.shape, "float32")
+        return (ja.from_jax(jax.pure_callback(lambda v: np.asarray(v) * 2, kind, x.jax())) @ w).sum()
 
-    assert outcomes(run(pure, X, W, cache_dir=folder)[1]) == ["bypass"]
+    assert outcomes(run(pure, cache_dir=folder)[1]) == ["bypass"]
+    for machine in (IN_PARTS, IN_SHARDS):
+        result, report = run(make_loss(), machine=machine, cache_dir=folder)
+        assert outcomes(report) == ["bypass"] and "runs as several programs" in report[0].reason
+        np.testing.assert_allclose(result, loss_and_gradient(make_loss())[0], rtol=1e-4, atol=1e-5)
     assert list(folder.glob("*.warm")) == []
 
 
@@ -397,13 +361,13 @@ def test_passes_of_the_user_need_a_text_that_names_them(folder):
     own = _passes["fold_transposes"]
     register_pass("fold_transposes", fold_transposes)
     try:
-        _, report = run(make_step(), X, W, cache_dir=folder)
-        assert "the pass `fold_transposes` is not jaxaot's own" in report[0].reason
+        _, report = run(make_loss(), cache_dir=folder)
+        assert "fold_transposes` is not jaxaot's own" in report[0].reason
         fold_transposes.cache_key = "version 1"
-        assert outcomes(run(make_step(), X, W, cache_dir=folder)[1]) == ["miss"]
-        assert outcomes(run(make_step(), X, W, cache_dir=folder)[1]) == ["hit"]
+        assert outcomes(run(make_loss(), cache_dir=folder)[1]) == ["miss"]
+        assert outcomes(run(make_loss(), cache_dir=folder)[1]) == ["hit"]
         fold_transposes.cache_key = "version 2"
-        assert run(make_step(), X, W, cache_dir=folder)[1][0].reason.endswith("differs in: passes")
+        assert run(make_loss(), cache_dir=folder)[1][0].reason.endswith("differs in: passes")
     finally:
         register_pass("fold_transposes", own)
 
@@ -426,7 +390,7 @@ def damaged(content, rng):
 
 
 def test_damaged_entries_are_none(folder):
-    run(make_step(), X, W, cache_dir=folder)
+    run(make_loss(), cache_dir=folder)
     (file,) = folder.glob("*.warm")
     content, rng = file.read_bytes(), random.Random(0)
     assert decode(content) is not None
@@ -435,40 +399,40 @@ def test_damaged_entries_are_none(folder):
         assert other == content or decode(other) is None
     file.write_bytes(damaged(content[:-9], rng))
     os.chmod(file, 0o600)
-    result, report = run(make_step(), X, W, cache_dir=folder)
+    result, report = run(make_loss(), cache_dir=folder)
     assert report[0].reason == "its entry is damaged"
-    np.testing.assert_allclose(result, make_step()(X, W), rtol=1e-4, atol=1e-5)
-    assert outcomes(run(make_step(), X, W, cache_dir=folder)[1]) == ["hit"]
+    np.testing.assert_allclose(result, loss_and_gradient(make_loss())[0], rtol=1e-4, atol=1e-5)
+    assert outcomes(run(make_loss(), cache_dir=folder)[1]) == ["hit"]
 
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("change", ["format", "key", "how", "blob", "types", "missing"])
 def test_entries_that_say_something_else_only_compile(folder, change):
-    run(make_step(), X, W, cache_dir=folder)
+    run(make_loss(), cache_dir=folder)
     (file,) = folder.glob("*.warm")
     manifest, blobs = decode(file.read_bytes())
     other = jax.export.export(jax.jit(lambda x: x))(jax.ShapeDtypeStruct((3,), "float32")).serialize()
     changes = {
         "format": ({**manifest, "format": 99}, blobs),
         "key": ({**manifest, "key": manifest["key"][1:]}, blobs),
-        "how": ({**manifest, "how": "BY_MAGIC"}, blobs),
-        "blob": (manifest, [b"nothing"]),
-        "types": (manifest, [bytes(other)]),
-        "missing": ({key: value for key, value in manifest.items() if key != "keeps_barriers"}, blobs),
+        "how": ({**manifest, "graphs": {"forward": {**manifest["graphs"]["forward"], "how": "BY_MAGIC"}}}, blobs),
+        "blob": (manifest, [b"nothing", blobs[1]]),
+        "types": (manifest, [bytes(other), blobs[1]]),
+        "missing": ({key: value for key, value in manifest.items() if key != "tape"}, blobs),
     }
     file.write_bytes(encode(*changes[change]))
     os.chmod(file, 0o600)
-    result, report = run(make_step(), X, W, cache_dir=folder)
+    result, report = run(make_loss(), cache_dir=folder)
     assert outcomes(report) == ["miss"] and "cannot be read" in report[0].reason
-    np.testing.assert_allclose(result, make_step()(X, W), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(result, loss_and_gradient(make_loss())[0], rtol=1e-4, atol=1e-5)
 
 
 def test_nothing_is_pickled(folder):
-    run(make_step(), X, W, cache_dir=folder)
+    run(make_loss(), cache_dir=folder)
     (file,) = folder.glob("*.warm")
     content = file.read_bytes()
     length = int.from_bytes(content[40:48], "little")
-    assert json.loads(content[48 : 48 + length])["how"] == "PROGRAM"
+    assert json.loads(content[48 : 48 + length])["graphs"]["forward"]["how"] == "PROGRAM"
     sources = "".join(path.read_text() for path in (ROOT / "jaxaot" / "lower" / "warm").glob("*.py"))
     assert "import pickle" not in sources and "eval(" not in sources
 
@@ -519,33 +483,31 @@ def test_what_was_used_least_recently_goes(folder):
 
 
 def test_settings_change_no_program(folder):
-    step = ja.jit(make_step())
+    w = ja.from_jax(W).requires_grad_()
+    loss = ja.compile(lambda x: (x @ w).tanh().sum())
     with using(**ON_ONE_CORE):
-        step(X, W)
+        loss(ja.from_jax(X))
         with ja.config(cache_dir=str(folder)):
-            step(X, W)
-    assert step.explain_cache() == () and "no graph was looked for" in str(step.explain_cache())
+            loss(ja.from_jax(X))
+    assert loss.explain_cache() == () and "no joint graph was looked for" in str(loss.explain_cache())
 
 
 def test_a_cache_moves_as_its_directory(folder, tmp_path):
-    run(make_step(), X, W, cache_dir=folder)
+    run(make_loss(), cache_dir=folder)
     other = shutil.copytree(folder, tmp_path / "other")
-    assert outcomes(run(make_step(), X, W, cache_dir=other)[1]) == ["hit"]
+    assert outcomes(run(make_loss(), cache_dir=other)[1]) == ["hit"]
 
 
 PROCESS = """
-    import sys, jax, jax.numpy as jnp, jaxaot as ja
+    import sys, jaxaot as ja
     from jaxaot.backend.cpu.machine import using
 
-    def step(x, w):
-        return w - 0.1 * jax.grad(lambda w: jnp.tanh(jnp.tanh(x @ w) @ w).sum())(w)
-
-    jitted, w = ja.jit(step), ja.ones(32, 32, requires_grad=True)
+    w = ja.ones(32, 32, requires_grad=True)
     loss = ja.compile(lambda x: (x @ w).tanh().sum())
     with using(n_cores=1, cached_bytes=0):
-        print(float(jitted(jnp.ones((64, 32)), jnp.eye(32)).sum()))
-        loss(ja.full((64, 32), 0.01)).backward()
-    print(*(event.outcome for event in (*jitted.explain_cache(), *loss.explain_cache())))
+        result = loss(ja.full((64, 32), 0.01))
+        result.backward()
+    print(float(result), *(event.outcome for event in loss.explain_cache()))
     print(*("scipy.linalg" in sys.modules, w.grad.sum().item() > 0))
 """
 
@@ -566,25 +528,31 @@ def test_processes_on_an_empty_directory(tmp_path, n_at_once):
 
     first, *others = [ended(process) for process in [start() for _ in range(n_at_once)]]
     assert all(other[0] == first[0] for other in others)
-    assert {outcome for found in (first, *others) for outcome in found[1:5]} <= {"miss", "hit"}
-    assert len(list((tmp_path / "warm").glob("*.warm"))) == 4
+    assert {outcome for found in (first, *others) for outcome in found[1:2]} <= {"miss", "hit"}
+    assert len(list((tmp_path / "warm").glob("*.warm"))) == 1
     assert not list((tmp_path / "warm").glob(".writing*"))
-    assert ended(start()) == [first[0], "hit", "hit", "hit", "hit", "False", "True"]
+    assert ended(start()) == [first[0], "hit", "False", "True"]
     assert any((tmp_path / "warm" / "executables").iterdir()), "JAX keeps what XLA compiled"
 
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("seed", seeds(500, 4))
 def test_random_graphs_are_found_again(seed, folder):
-    args, fn = graphs.inputs(seed), graphs.program(seed, 6)
-    closed = inline(jax.make_jaxpr(fn)(*args), also_custom=True)
+    args, program = graphs.inputs(seed), graphs.program(seed, 6)
+    trained = [i for i, x in enumerate(args) if jnp.issubdtype(jnp.result_type(x), jnp.inexact)]
     found = []
     with using(**ON_ONE_CORE), ja.config(cache_dir=folder):
         for _ in range(2):
-            executable = Executable(closed)
-            results = executable(*args)
-            found.append(([np.asarray(r) for r in results], [e.outcome for e in executable.cache_events]))
-    assert found[0][1] == ["miss"] and found[1][1] == ["hit"]
-    for a, b, exact in zip(found[0][0], found[1][0], evaluate(closed, args), strict=True):
+            tensors = [ja.from_jax(jnp.asarray(x)).requires_grad_(i in trained) for i, x in enumerate(args)]
+            results = jax.tree.leaves((compiled := ja.compile(ja.autograd.jax_function(program)))(*tensors))
+            flowing = [r.sum() for r in results if r.requires_grad]
+            if not flowing:
+                assert compiled.explain_cache() == ()
+                return
+            sum(flowing).backward()
+            gradients = [tensors[i].grad for i in trained]
+            found.append([np.asarray(x.jax()) for x in (*results, *gradients) if x is not None])
+            outcome = outcomes(compiled.explain_cache())
+    assert outcome == ["hit"]
+    for a, b in zip(*found, strict=True):
         np.testing.assert_array_equal(a, b)
-        assert a.dtype == np.asarray(exact).dtype

@@ -257,8 +257,8 @@ def test_a_budget_takes_no_more_than_plain_jax_and_less_if_smaller(name):
 @pytest.mark.slow
 def test_budgets_are_measured_on_other_platforms_too(monkeypatch):
     monkeypatch.setattr(version, "lowered_passes", lambda *_: ())  # as where there are no passes
-    made = version.Chooser.__init__
-    monkeypatch.setattr(version.Chooser, "__init__", lambda self, p, s, _, m: made(self, p, s, "other", m))
+    made = version.Version.__init__
+    monkeypatch.setattr(version.Version, "__init__", lambda self, fn, o, s, _: made(self, fn, o, s, "other"))
     fn = ja.jit(jax.value_and_grad(ja.remat(attention, memory_budget="fit:5MiB")))
     assert measured(fn.lower(SQUARES, X).compile()) <= 5 * MIB
     value, _ = fn(SQUARES, X)
@@ -292,7 +292,7 @@ def test_a_budget_for_everything_is_met_at_the_bucket():
             found.append(weights[0][0].grad.numpy())
             weights[0][0].grad = None
         assert fn.n_programs == 1, fn.explain().programs
-        peaks.append(peak_bytes_at_bucket(fn.programs[0].room.shared))
+        peaks.append(peak_bytes_at_bucket(fn.programs[0].bucket.shared))
     assert peaks[1] <= 10 * MIB < peaks[0]
     for plain, fitted in zip(found[:2], found[2:], strict=True):
         np.testing.assert_allclose(plain, fitted, rtol=1e-4, atol=1e-4)

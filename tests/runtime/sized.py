@@ -6,19 +6,19 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.runtime import room
+from jaxaot.runtime import bucket_plan
 
 
 @pytest.fixture(params=[np.nan, 1e8], ids=["nan", "1e8"])
 def garbage(request, monkeypatch):
     """Fills padding with what shows wherever it leaks."""
-    monkeypatch.setattr(room, "padded", padding_with(request.param))
+    monkeypatch.setattr(bucket_plan, "padded", padding_with(request.param))
 
 
 @pytest.fixture
 def nans(monkeypatch):
     """Fills padding with NaN."""
-    monkeypatch.setattr(room, "padded", padding_with(np.nan))
+    monkeypatch.setattr(bucket_plan, "padded", padding_with(np.nan))
 
 
 def padding_with(filler):

@@ -1,28 +1,32 @@
-"""Joint graphs as a process before this one cut them: what is saved, and the digests of forward and backward.
+"""Joint graphs as a process before this one cut them: what is saved, and forward and backward as they are compiled.
 
-The equations are not kept: `ways.py` keeps what became of each graph, by its digest. Only graphs that are too small to
-be tuned are kept here, as programs.
+These are kept after all passes, as StableHLO by `jax.export`. Where they are found and where they are made, the same
+bytes are what XLA compiles, so that JAX's cache of executables finds these too.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxaot._jax import ShapedArray, is_key_dtype
+from jaxaot.backend.cpu.run import How, Way, choose_way
+from jaxaot.backend.cpu.tune import Tuned
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
-from jaxaot.lower.warm.digest import NotCacheable, content_digest, graph_digest
+from jaxaot.lower.warm.digest import NotCacheable, content_digest
 from jaxaot.lower.warm.entry import Entry
 from jaxaot.lower.warm.events import CacheEvent
 from jaxaot.lower.warm.folder import folder_of
-from jaxaot.lower.warm.kept import Cut, KeptGraph, worth_tuning
-from jaxaot.lower.warm.ways import Blobs, Place, bypassed, imported, key_of, with_cache_of_now
+from jaxaot.lower.warm.kept import Cut, KeptGraph
+from jaxaot.lower.warm.store import Place, bypassed, exported, imported, key_of, with_cache_of_now
 from jaxaot.partition.policies import get_policy
-from jaxaot.passes.pipeline import foreign_passes, joint_passes
+from jaxaot.passes.pipeline import foreign_passes, joint_passes, lowered_passes
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, RecomputedValue, SavedValue, SavePlan, TapePlan
 from jaxaot.plan.stages import JointGraph, Partition
 from jaxaot.settings import Config
@@ -34,6 +38,11 @@ _CLASSES: dict[str, Any] = {
         TapePlan,
     )
 }  # fmt: skip
+_FLAGS = {
+    "n_by_eigen": "n_by_eigen", "is_exact": "is_exact", "keeps_barriers": "needs_barriers",
+    "gains_by_optimizing": "optimizes_fully",
+}  # fmt: skip
+"""What is kept of a tuned graph besides its equations: by field, the property that says it."""
 
 
 def warm_cut(
@@ -70,40 +79,49 @@ def warm_cut(
     settings = with_cache_of_now(settings)
     if settings.cache_dir is None:
         return cut()
-    label = f"{name}, cut"
     folder = folder_of(os.fspath(settings.cache_dir), settings.cache_bytes)
+    result: Cut | None = None
     try:
         if why_not:
             raise NotCacheable(why_not)
-        passes = joint_passes(settings.passes, settings.exact_rounding)
-        names = [one for one in passes if isinstance(one, str)]
-        theirs = [*foreign_passes(names), *(("", one) for one in passes if not isinstance(one, str))]
-        chosen = {
-            "policy": _named(policy, "the policy"), "memory_budget": memory_budget, "offload": settings.offload,
-            "costs": settings.costs, "recompute_collectives": settings.recompute_collectives,
-            "exact_rounding": settings.exact_rounding, "check_graphs": settings.check_graphs,
-        }  # fmt: skip
-        others = [
-            ("name", label),
-            ("passes", [names, *(_named(one, "the pass") for _, one in theirs)]),
-            ("config", sorted(chosen.items())),
-            ("hooks", _hooks(hooks)),
-        ]
-        key = key_of(closed, [*others, *facts])
+        key = key_of(closed, [("name", name), *_key(settings, policy, memory_budget, hooks), *facts])
+        place = Place(folder, name, [str(aval) for aval in closed.in_avals], key)
+        found, why = place.look(lambda entry: _read(entry, cut))
+        if found is not None:
+            note(CacheEvent(name, "hit"))
+            return found
+        result = cut()
+        result = _kept(result, place, name, settings)
     except NotCacheable as reason:
-        return bypassed(cut, note, label, str(reason), settings)
-    place = Place(folder, label, [str(aval) for aval in closed.in_avals], key)
-    found, why = place.look(lambda entry: _read(entry, cut))
-    if found is not None:
-        note(CacheEvent(label, "hit"))
-        return found
-    result = cut()
-    try:
-        result = _kept(result, place, label)
-    except NotCacheable as reason:
-        return bypassed(lambda: result, note, label, str(reason), settings)
-    note(CacheEvent(label, "miss", why))
+        bypassed(note, name, str(reason), settings)
+        return cut() if result is None else result
+    note(CacheEvent(name, "miss", why))
     return result
+
+
+def _key(settings: Config, policy: Any, memory_budget: Any, hooks: Any) -> list[tuple[str, Any]]:
+    """Returns what decides besides the graph what becomes of it, on any machine.
+
+    Raises:
+      NotCacheable: If another process could not tell something of it from something similar.
+    """
+    passes = joint_passes(settings.passes, settings.exact_rounding)
+    names = [one for one in passes if isinstance(one, str)] + list(_lowered_passes(settings))
+    theirs = [*foreign_passes(names), *(("", one) for one in passes if not isinstance(one, str))]
+    chosen = {
+        "policy": _named(policy, "the policy"), "memory_budget": memory_budget, "offload": settings.offload,
+        "costs": settings.costs, "recompute_collectives": settings.recompute_collectives,
+        "exact_rounding": settings.exact_rounding, "check_graphs": settings.check_graphs,
+    }  # fmt: skip
+    return [
+        ("passes", [names, *(_named(one, "the pass") for _, one in theirs)]),
+        ("config", sorted(chosen.items())),
+        ("hooks", _hooks(hooks)),
+    ]
+
+
+def _lowered_passes(settings: Config) -> tuple[str, ...]:
+    return lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding)
 
 
 def _named(thing: Any, what: str) -> str:
@@ -137,30 +155,42 @@ def _hooks(pair: Any) -> Any:
 # -- kept --------------------------------------------------------------------------------------------------------------
 
 
-def _kept(cut: Cut, place: Place, name: str) -> Cut:
+def _kept(cut: Cut, place: Place, name: str, settings: Config) -> Cut:
     """Keeps a cut, and returns it with the graphs that the next process will have as well.
 
     Raises:
       NotCacheable: If it cannot be kept.
     """
     joint, plan = cut.partition.joint, cut.partition.plan
-    blobs, graphs, texts = Blobs(name), {}, {}
+    blobs: list[bytes] = []
+    graphs: dict[str, Any] = {}
+    texts: dict[str, Any] = {}
     for role, graph in (("forward", cut.forward), ("backward", cut.backward)):
         if graph.jaxpr.effects:
             raise NotCacheable(f"its {role} has side effects")
-        graphs[role], texts[role] = graph, {"in": _types(graph.in_avals), "out": _types(graph.out_avals)}
-        if worth_tuning(graph):
-            texts[role]["digest"] = graph_digest(graph)
-        else:
-            graphs[role] = blobs.through(graph)
-            texts[role]["blob"] = blobs.number(graphs[role])
+        way = choose_way(graph, _lowered_passes(settings), settings.check_graphs, settings.exact_rounding)
+        if way.how in (How.SUBPROGRAMS, How.SHARDS):
+            raise NotCacheable(f"its {role} runs as several programs")
+        flags = {field: getattr(way.tuned, said) for field, said in _FLAGS.items()}
+        blobs.append(exported(way.tuned.jaxpr, role))
+        texts[role] = {"in": _types(graph.in_avals), "out": _types(graph.out_avals), "how": way.how.name, **flags}
+        graphs[role] = _graph(texts[role], blobs[-1], lambda graph=graph: graph)
     manifest = {
         "graphs": texts, "joint": {"in": _types(joint.jaxpr.in_avals), "out": _types(joint.jaxpr.out_avals)},
         "in_roles": _text(joint.in_roles), "out_roles": _text(joint.out_roles),
         "zero_gradients": list(joint.zero_gradients), "plan": _text(plan), "tape": _text(cut.tape),
     }  # fmt: skip
-    place.keep(manifest, blobs.found)
+    place.keep(manifest, blobs)
     return cut._replace(**graphs)
+
+
+def _graph(text: dict[str, Any], blob: bytes, make: Callable[[], Any]) -> KeptGraph:
+    """Returns a graph that runs as the program that is kept of it; `make` returns itself."""
+    avals = _avals(text["in"]), _avals(text["out"])
+    tuned = Tuned(imported(blob, *avals), (), False, False, **{field: text[field] for field in _FLAGS})
+    kept: Any = KeptGraph(*avals, None, make)
+    kept.way = Way(How[text["how"]], kept, lambda: tuned)
+    return kept
 
 
 def _types(avals: Sequence[Any]) -> list[Any]:
@@ -192,35 +222,19 @@ def _read(entry: Entry, cut: Callable[[], Cut]) -> Cut:
     Raises:
       Exception: Whatever is wrong with the entry.
     """
-    manifest, again = entry.manifest, _Once(cut)
-
-    def graph(role: str) -> Any:
-        text = manifest["graphs"][role]
-        avals = _avals(text["in"]), _avals(text["out"])
-        if "blob" in text:
-            return imported(entry.blobs[text["blob"]], KeptGraph(*avals, "", lambda: None))
-        return KeptGraph(*avals, text["digest"], lambda: getattr(again(), role))
-
-    forward, backward, joint = graph("forward"), graph("backward"), manifest["joint"]
-    whole = KeptGraph(_avals(joint["in"]), _avals(joint["out"]), "", lambda: again().partition.joint.jaxpr)
+    manifest, again = entry.manifest, functools.cache(cut)
+    forward, backward = (
+        _graph(manifest["graphs"][role], blob, lambda role=role: getattr(again(), role))
+        for role, blob in zip(("forward", "backward"), entry.blobs, strict=True)
+    )
+    joint = manifest["joint"]
+    whole = KeptGraph(_avals(joint["in"]), _avals(joint["out"]), None, lambda: again().partition.joint.jaxpr)
     roles = _value(manifest["in_roles"]), _value(manifest["out_roles"])
     stages = JointGraph(whole, *roles, tuple(manifest["zero_gradients"]))
     plan, tape = _value(manifest["plan"]), _value(manifest["tape"])
     if not (isinstance(plan, SavePlan) and isinstance(tape, TapePlan)):
         raise ValueError("other plans")
     return Cut(Partition(stages, forward, backward, plan), forward, backward, tape, lambda: again().partition)
-
-
-class _Once:
-    """Makes a cut the first time that it is asked for."""
-
-    def __init__(self, cut: Callable[[], Cut]):
-        self._cut, self._made = cut, None
-
-    def __call__(self) -> Cut:
-        if self._made is None:
-            self._made = self._cut()
-        return self._made
 
 
 def _avals(types: Sequence[Any]) -> list[Any]:

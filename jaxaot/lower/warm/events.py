@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 
@@ -11,7 +10,7 @@ class CacheEvent(NamedTuple):
     """What became of one graph.
 
     Attributes:
-      program: What profiles call the graph, such as `step` or `forward`.
+      program: What the function is called.
       outcome: `"hit"`, `"miss"` or `"bypass"`.
       reason: Why it was no hit, in words; empty for a hit.
     """
@@ -31,14 +30,9 @@ class CacheReport(tuple[CacheEvent, ...]):
 
     def __str__(self) -> str:
         if not self:
-            return "no graph was looked for: `cache_dir` is not set, or all were too small to be tuned"
+            return "no joint graph was looked for: `cache_dir` is not set, or no gradient flows"
         counts = Counter(event.outcome for event in self)
         total = ", ".join(f"{counts[name]} {name}" for name in ("hit", "miss", "bypass"))
         return "\n".join([*map(str, self), total])
 
     __repr__ = __str__
-
-
-def as_report(events: Sequence[CacheEvent]) -> CacheReport:
-    """Returns events as a report."""
-    return CacheReport(tuple(events))

@@ -1,4 +1,4 @@
-"""Graphs that a process before this one made, and that are made again only if someone asks for their equations."""
+"""Graphs that are kept for other processes, and are made again only if someone asks for their equations."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from jaxaot.backend.cpu.tune import is_worth_tuning
+from jaxaot.backend.cpu.run import Way
+from jaxaot.lower.warm.events import CacheEvent
 from jaxaot.plan.saved import TapePlan
 from jaxaot.plan.stages import Partition
 
 
 class KeptGraph:
-    """Stands for a ClosedJaxpr of which the types and the digest are known.
+    """Stands for a ClosedJaxpr of which the types are known, and how it is run.
 
     Attributes:
       in_avals: What it takes.
       out_avals: What it returns.
-      digest: That of its content, see `graph_digest`.
+      way: How it is run; None of a graph that is not.
     """
 
-    def __init__(self, in_avals: Sequence[Any], out_avals: Sequence[Any], digest: str, make: Callable[[], Any]):
+    def __init__(self, in_avals: Sequence[Any], out_avals: Sequence[Any], way: Way | None, make: Callable[[], Any]):
         """Makes one; `make` returns the graph itself."""
-        self.in_avals, self.out_avals, self.digest = list(in_avals), list(out_avals), digest
+        self.in_avals, self.out_avals, self.way = list(in_avals), list(out_avals), way
         self._make = make
 
     @cached_property
@@ -46,16 +47,6 @@ class KeptGraph:
         return self.made.eqns
 
 
-def made(graph: Any) -> Any:
-    """Returns a graph itself, a ClosedJaxpr, be it kept or not."""
-    return graph.made if isinstance(graph, KeptGraph) else graph
-
-
-def worth_tuning(graph: Any) -> bool:
-    """Returns whether a graph makes a value that is large enough for passes to matter; kept ones are of that sort."""
-    return isinstance(graph, KeptGraph) or is_worth_tuning(graph)
-
-
 class Cut(NamedTuple):
     """A forward and a backward, as they are compiled.
 
@@ -65,6 +56,7 @@ class Cut(NamedTuple):
       backward: The graph of the backward.
       tape: What the node of a call needs to know of the joint graph.
       make: Returns the partition with its equations.
+      events: What became of it in `cache_dir`.
     """
 
     partition: Partition
@@ -72,3 +64,4 @@ class Cut(NamedTuple):
     backward: Any
     tape: TapePlan
     make: Callable[[], Partition]
+    events: tuple[CacheEvent, ...] = ()

@@ -77,8 +77,13 @@ class ShardedExecutable:
         own = {k: i for i, k in enumerate(shards.rest_reads)}
         own_donated = [own[k] for k in donated if k in own]
         # first what is quick to lower: XLA compiles it while the graph of a shard goes through its passes
-        rest = self.begin_rest(own_donated, name, options, before_tracing)
-        part = self.begin_part(f"{name}_shard", on_one_core(options), before_tracing)
+        for_rest = with_eigen_convolutions(options) if self.rest.n_by_eigen else options
+        begin = functools.partial(
+            SequentialExecutable, before_tracing=before_tracing, limit=self.rest.limit_bytes,
+            keeps_freed_memory=self.rest.keeps_freed_memory,
+        )  # fmt: skip
+        rest = begin(self.rest.jaxpr, own_donated, name, for_rest)
+        part = begin(self.part.jaxpr, (), f"{name}_shard", on_one_core(options), is_ahead=True)
         run_part, run_rest = part.call, rest.call
         first, *others = [jnp.asarray(np.int32(k)) for k in range(shards.n)]
         pool = _threads(shards.n - 1)
@@ -95,22 +100,6 @@ class ShardedExecutable:
             return run_rest(*[args[i] for i in shards.rest_reads], *made)
 
         return call
-
-    def begin_rest(self, donated: Any, name: str, options: Any, before_tracing: Any, **more: Any) -> Any:
-        """Has XLA begin to compile what is left. Arguments: see `SequentialExecutable`."""
-        for_rest = with_eigen_convolutions(options) if self.rest.n_by_eigen else options
-        limit, keeps = self.rest.limit_bytes, self.rest.keeps_freed_memory
-        return SequentialExecutable(
-            self.rest.jaxpr, donated, name, for_rest, before_tracing, limit=limit, keeps_freed_memory=keeps, **more
-        )
-
-    def begin_part(self, name: str, options: Any, before_tracing: Any, **more: Any) -> Any:
-        """Has XLA begin to compile a shard. Arguments: see `SequentialExecutable`."""
-        limit, keeps = self.rest.limit_bytes, self.rest.keeps_freed_memory
-        return SequentialExecutable(
-            self.part.jaxpr, (), name, options, before_tracing, limit=limit, keeps_freed_memory=keeps, is_ahead=True,
-            **more,
-        )  # fmt: skip
 
     def explain(self) -> list[str]:
         """Returns in lines what shards there are, and what passes did to one and to what is left."""

@@ -81,7 +81,7 @@ class SequentialExecutable:
 
     def __init__(
         self,
-        closed: ClosedJaxpr | None,
+        closed: ClosedJaxpr,
         donated: Sequence[int],
         name: str,
         compiler_options: Mapping[str, Any] | None,
@@ -90,14 +90,12 @@ class SequentialExecutable:
         limit: int | None,
         keeps_freed_memory: bool = False,
         is_ahead: bool = False,
-        schedule: Schedule | None = None,
-        through: Callable[[ClosedJaxpr], ClosedJaxpr] = lambda graph: graph,
         places: Sequence[Any] = (),
     ):
         """Cuts a graph where shapes say that it is needed, and has XLA begin to compile it.
 
         Args:
-          closed: The ClosedJaxpr, without side effects; None if the subprograms are known.
+          closed: The ClosedJaxpr, without side effects.
           donated: The positions of the inputs whose buffers may be reused.
           name: What profiles and HLO call it.
           compiler_options: Options for XLA.
@@ -106,8 +104,6 @@ class SequentialExecutable:
           keeps_freed_memory: Whether the process is to keep the memory that subprograms free, if there are several or
             it is much.
           is_ahead: Whether subprograms run as they were compiled, in any thread, whatever the settings of JAX there.
-          schedule: The subprograms, if they are known; they are run as they are.
-          through: Takes the graph of a subprogram, as it would be compiled, to the one that is.
           places: Where the inputs lie, see `places_of`; left out if that is not known.
         """
         self._donated, self._places = donated, places
@@ -118,19 +114,11 @@ class SequentialExecutable:
         self._rewrite: Callable[[Any], Any] = _delayed if limit is not None else lambda jaxpr: jaxpr
         self.programs: dict[Any, dict[Any, Any]] = {}
         self._compiling: dict[Any, concurrent.futures.Future[Any]] = {}
-        if closed is None:
-            assert schedule is not None, "there is a graph, or its subprograms are known"
-            self._groups: list[Any] = [None] * len(schedule.subprograms)
-        else:
-            self._closed, self._groups = closed, [list(closed.jaxpr.eqns)]
+        self._closed, self._groups = closed, [list(closed.jaxpr.eqns)]
         self._whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
         self._estimates: dict[int, tuple[Any, int]] = {}  # by identity: groups and what they need
-        if schedule is None and limit is not None and _LEAST * self._estimate(0) > limit:
+        if limit is not None and _LEAST * self._estimate(0) > limit:
             self._cut(0, _USUAL)
-        self.graphs: dict[Any, ClosedJaxpr] = {}  # by program, what it computes
-        self._known, self._through = schedule, through
-        if schedule is not None:
-            self._rewrite, self._most = (lambda jaxpr: jaxpr), sys.maxsize
         self._begun = self._begin()
 
     @property
@@ -196,7 +184,7 @@ class SequentialExecutable:
 
     def _begin(self) -> tuple[Schedule, list[Any]]:
         """Returns the subprograms and their functions, of which XLA begins to compile the new ones."""
-        schedule = self._known or plan_schedule(self._closed, self._groups, self._donated)
+        schedule = plan_schedule(self._closed, self._groups, self._donated)
         runs = [self._jit(k, subprogram) for k, subprogram in enumerate(schedule.subprograms)]
         _compile(runs, schedule, self._compiling, self._places)
         return schedule, runs
@@ -209,7 +197,7 @@ class SequentialExecutable:
             if other is subprogram.jaxpr or str(other.jaxpr) == str(subprogram.jaxpr.jaxpr):
                 return program
         name, before_tracing = self._name if k == 0 else f"{self._name}_subprogram{k}", self._before_tracing
-        graph = self._through(self._rewrite(subprogram.jaxpr))
+        graph = self._rewrite(subprogram.jaxpr)
         evaluate = as_one_call(graph, name)
 
         def run(*args: object) -> Any:
@@ -220,7 +208,6 @@ class SequentialExecutable:
         options = self._options if gains_by_optimizing(subprogram.jaxpr.jaxpr) else optimizing_less(self._options)
         program = jax.jit(run, donate_argnums=subprogram.donated, keep_unused=True, compiler_options=options)
         alike[subprogram.jaxpr] = program
-        self.graphs[program] = graph
         return program
 
     def cost_analysis(self) -> dict[str, float]:

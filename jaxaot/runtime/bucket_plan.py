@@ -26,8 +26,8 @@ from jaxaot.ir.regions import HOOKS_SCOPE
 from jaxaot.ir.rewrite import add_inputs, rebuild, with_input_order
 from jaxaot.ir.roles import Primal
 from jaxaot.ir.walk import equation_content, param_key
-from jaxaot.lower.families import Fit
 from jaxaot.lower.padding import Crop, crop_of, padded
+from jaxaot.lower.size_class import Fit
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill
 from jaxaot.plan.stages import JointGraph, Partition
@@ -298,7 +298,7 @@ class AtSize:
         return getattr(self.executable, name)
 
 
-class Room:
+class BucketPlan:
     """How the calls of one size run in the program of a bucket.
 
     Attributes:
@@ -310,7 +310,7 @@ class Room:
     """
 
     def __init__(self, fit: Fit, partition: Partition | None):
-        """Begins; see `room_for`.
+        """Begins; see `bucket_plan`.
 
         Args:
           fit: What was found for the size.
@@ -374,7 +374,7 @@ class Room:
         return pads, [(i - n_before, crop) for i, crop in self.fit.crops if i >= n_before]
 
 
-def room_for(fit: Fit, joint: JointGraph | None) -> Room:
+def bucket_plan(fit: Fit, joint: JointGraph | None) -> BucketPlan:
     """Returns how the calls of one size run in the program of a bucket.
 
     Args:
@@ -382,14 +382,14 @@ def room_for(fit: Fit, joint: JointGraph | None) -> Room:
       joint: The joint graph at this size; None if no gradient flows.
     """
     if joint is None:
-        return Room(fit, None)
+        return BucketPlan(fit, None)
     there = fit.made.run.partition
     assert there is not None, "a bucket without gradients was found for a call with some"
     n, n_in, n_given = joint.n_primals, _n_in(joint.jaxpr), len(fit.given)
     opened = add_inputs(joint.jaxpr, list(map(jax.typeof, fit.given)))
     opened = with_input_order(opened, [*range(n), *range(n_in, n_in + n_given), *range(n, n_in)])
     mine = dataclasses.replace(joint, jaxpr=opened, in_roles=_roles(joint, n_given))
-    return Room(fit, dataclasses.replace(there, joint=mine, hooks=_hooks_at(fit, there)))
+    return BucketPlan(fit, dataclasses.replace(there, joint=mine, hooks=_hooks_at(fit, there)))
 
 
 def _hooks_at(fit: Fit, there: Partition) -> tuple[Any, ...]:

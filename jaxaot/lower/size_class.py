@@ -1,6 +1,6 @@
 """Programs for calls that differ in sizes alone: which sizes go together, which bucket has a program, what it is.
 
-A *family* is all calls of a function whose arguments are alike but for the sizes of some of their axes, its *places*.
+A *size class* is all calls of a function whose arguments are alike but for the sizes of some axes, its *places*.
 Places whose sizes were equal in each call so far form a *group*. A group has one size in a call, and so one bucket.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import collections
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -80,6 +80,11 @@ class Made:
         self.extents: dict[Any, tuple[Extent, ...]] = {}
         self.origins: tuple[Any, Any] | None = None
 
+    def compile(self, compiled: Callable[[Made, str, Graph], Any], name: str, large: Graph) -> None:
+        """Has a `SizedCall.compiled` make what runs it, under a name; `large` is the trace at the bucket."""
+        self.run = compiled(self, name, large)
+        self.extents = {}
+
 
 class Fit(NamedTuple):
     """How a call of one size runs in the program of a bucket.
@@ -115,6 +120,48 @@ class Fit(NamedTuple):
         return results
 
 
+class SizedCall(Protocol):
+    """A call that may run in the program of a bucket.
+
+    Attributes:
+      key: What it has in common with calls that differ in sizes alone.
+      shapes: The shapes of its arrays.
+      arrays: By position, the arrays whose sizes may change.
+      parts: The axes that lie over several devices.
+      places: The axes that were said to change.
+      fixed: Those that were said to stay as they are.
+      guesses: Those that may change, where that is tried at once.
+    """
+
+    key: Any
+    shapes: Shapes
+    arrays: Mapping[int, Any]
+    parts: Parts
+    places: Mapping[Place, Buckets]
+    fixed: Sequence[Place]
+    guesses: Mapping[Place, Buckets]
+
+    def trace(self, at: Shapes, /) -> Graph:
+        """Returns the trace of a call like it of some sizes.
+
+        Raises:
+          CannotRunError: If no bucket has room for these.
+        """
+        ...
+
+    def compiled(self, made: Made, name: str, large: Graph, /) -> Any:
+        """Returns what runs the program of a bucket, which was traced as `large`.
+
+        Raises:
+          CannotRunError: If nothing does.
+        """
+        ...
+
+    def finished(self, fit: Fit, /) -> Fit | str:
+        """Returns how it runs, with what only its own trace says, or why it does not."""
+        ...
+
+
 class _Growth(NamedTuple):
     """How a size changed of late: what it was last, by how much it had grown then, and how often in a row by that."""
 
@@ -137,12 +184,11 @@ _MOST_COURSES = 3
 """A program of a bucket is tried for so many things that the function does, such as to train and to evaluate."""
 
 
-class Family:
+class SizeClass:
     """Calls that differ in sizes alone.
 
     Attributes:
       places: The axes whose sizes change, with their buckets.
-      refused: By the shapes of a call, why it is compiled exactly.
     """
 
     def __init__(
@@ -165,7 +211,6 @@ class Family:
         self._ids = itertools.count(1)
         self.made: dict[Any, list[Made]] = collections.defaultdict(list)
         self._tried: dict[Any, dict[Any, str]] = collections.defaultdict(dict)
-        self.refused: dict[Shapes, str] = {}
         self._fixed: set[Place] = set()
         self._growth: dict[Place, _Growth] = {}
         self._may_double = True
@@ -251,39 +296,21 @@ class Family:
             changed[i][axis] = sizes.get(group, changed[i][axis])
         return tuple(map(tuple, changed))
 
-    def fit(
-        self,
-        shapes: Shapes,
-        trace: Callable[[Shapes], Graph],
-        compiled: Callable[[Made, str, Graph], Any],
-    ) -> Fit | str:
-        """Returns how a call runs in the program of its bucket, or why it does not.
-
-        Args:
-          shapes: Those of its arrays.
-          trace: Traces the function for some shapes.
-          compiled: Takes a program, its name and the trace at the bucket to what runs it; or raises `CannotRunError`.
-        """
+    def fit(self, call: SizedCall, shapes: Shapes) -> Fit | str:
+        """Returns how a call, or one like it of some shapes, runs in the program of its bucket, or why it does not."""
         found = self.bucket_of(shapes)
         if isinstance(found, str):
             return found
-        fit = self._fit_at(*found, shapes, trace, compiled)
+        fit = self._fit_at(*found, call, shapes)
         if isinstance(fit, str) and self._may_double and self._doubled(shapes):
             self._may_double = False  # a table may have no rows for a bucket so large
-            return self.fit(shapes, trace, compiled)
+            return self.fit(call, shapes)
         return fit
 
-    def _fit_at(
-        self,
-        sizes: dict[int, int],
-        buckets: dict[int, int],
-        shapes: Shapes,
-        trace: Callable[[Shapes], Graph],
-        compiled: Callable[[Made, str, Graph], Any],
-    ) -> Fit | str:
+    def _fit_at(self, sizes: dict[int, int], buckets: dict[int, int], call: SizedCall, shapes: Shapes) -> Fit | str:
         """Returns how a call runs in the program of a bucket, or why it does not."""
         at_bucket = self.shapes_at(shapes, buckets)
-        here = trace(shapes)
+        here = call.trace(shapes)
         why = ""
         for made in self.made[at_bucket]:
             fit = fitted(made, here)
@@ -296,7 +323,7 @@ class Family:
         if course in tried or len(tried) >= _MOST_COURSES:
             return why or tried.get(course) or next(iter(tried.values()))
         try:
-            made = self._make(shapes, sizes, buckets, here, trace, compiled)
+            made = self._make(call, shapes, sizes, buckets, here)
         except CannotRunError as error:
             made = str(error)
         if isinstance(made, str):
@@ -329,18 +356,12 @@ class Family:
         self._tried.clear()
 
     def _make(
-        self,
-        shapes: Shapes,
-        sizes: dict[int, int],
-        buckets: dict[int, int],
-        here: Graph,
-        trace: Callable[[Shapes], Graph],
-        compiled: Callable[[Made, str, Graph], Any],
+        self, call: SizedCall, shapes: Shapes, sizes: dict[int, int], buckets: dict[int, int], here: Graph
     ) -> tuple[Made, Fit | str] | str:
         """Returns a program of the bucket, and how a call runs in it or why not; or why there is no program."""
         at_bucket = self.shapes_at(shapes, buckets)
         try:
-            large = here if at_bucket == shapes else _at(trace, at_bucket)
+            large = here if at_bucket == shapes else _at(call, at_bucket)
         except Exception as error:  # what the function does not allow at the bucket
             return f"at the bucket {_shown(buckets)} it raises {type(error).__name__}: {_first_line(error)}"
         moving = tuple(sorted({i for (i, _), group in self._groups.items() if group in buckets}))
@@ -350,11 +371,11 @@ class Family:
         for reference in _references(sizes, buckets):
             at_reference = self.shapes_at(shapes, reference)
             try:
-                small = here if at_reference == shapes else _at(trace, at_reference)
+                small = here if at_reference == shapes else _at(call, at_reference)
             except Exception as error:
                 why = f"at {_shown(reference)} it raises {type(error).__name__}: {_first_line(error)}"
                 continue
-            made = _made(small, large, at_bucket, moving, self._must_succeed)
+            made = written_beside(small, large, at_bucket, moving, self._must_succeed)
             if isinstance(made, NotAlikeError):
                 why = f"at {_shown(reference)} and at {_shown(buckets)} it does not do the same: {made}"
                 continue
@@ -371,36 +392,22 @@ class Family:
                 break
         if found is None:
             return why
-        _compile(found[0], self._name, large, compiled)
+        found[0].compile(call.compiled, self._name, large)
         return found
 
 
-def program_beside(
-    small: Graph, large: Graph, name: str, compiled: Callable[[Made, str, Graph], Any], shapes: Shapes,
-    moving: tuple[int, ...], must_succeed: bool = False,
-) -> Made | str:  # fmt: skip
-    """Returns the program of two traces, the second at the bucket; or why there is none.
+def written_beside(
+    small: Graph, large: Graph, shapes: Shapes, moving: tuple[int, ...], must_succeed: bool
+) -> Made | NotAlikeError | RefusedError:
+    """Returns the program of two traces before it is compiled, or why there is none.
 
     Args:
-      small: The one at a smaller size.
+      small: The trace at a smaller size.
       large: The one at the bucket.
-      name: What the program is called.
-      compiled: As of `Family.fit`.
       shapes: Those of the arrays at the bucket.
       moving: The positions of the arrays whose sizes change.
       must_succeed: Whether a rule that fails raises, instead of a refusal.
     """
-    made = _made(small, large, shapes, moving, must_succeed)
-    if not isinstance(made, Made):
-        return str(made)
-    _compile(made, name, large, compiled)
-    return made
-
-
-def _made(
-    small: Graph, large: Graph, shapes: Shapes, moving: tuple[int, ...], must_succeed: bool
-) -> Made | NotAlikeError | RefusedError:
-    """Returns the program of two traces before it is compiled, or why there is none."""
     fails = RefusedError("the program of the bucket cannot be written")
     written = attempt("a rule of sizes", lambda: _written(small, large), fails, must_succeed)
     if isinstance(written, (NotAlikeError, RefusedError)):
@@ -411,14 +418,9 @@ def _made(
     return made
 
 
-def _compile(made: Made, name: str, large: Graph, compiled: Callable[[Made, str, Graph], Any]) -> None:
-    made.run = compiled(made, name, large)
-    made.extents = {}
-
-
-def _at(trace: Callable[[Shapes], Graph], shapes: Shapes) -> Graph:
+def _at(call: SizedCall, shapes: Shapes) -> Graph:
     with imagined_sizes():
-        return trace(shapes)
+        return call.trace(shapes)
 
 
 def _references(sizes: dict[int, int], buckets: dict[int, int]) -> Iterator[dict[int, int]]:
