@@ -75,7 +75,7 @@ class ProgramPlans:
     in_types: Types
     out_types: Types
     backward: BackwardPlans | None
-    room: BucketPlans | None
+    bucket: BucketPlans | None
 
     @property
     def traced(self) -> Traced:
@@ -113,4 +113,4 @@ def plans_of(
     names = ("call", "alias", "rng", "places", "world", "in_tree", "out_tree", "order")
     held: Any = {name: getattr(traced, name) for name in names}
     in_types, out_types = types_of(traced.jaxpr.in_avals), types_of(traced.jaxpr.out_avals)
-    return ProgramPlans(**held, in_types=in_types, out_types=out_types, backward=backward, room=padded)
+    return ProgramPlans(**held, in_types=in_types, out_types=out_types, backward=backward, bucket=padded)

@@ -65,7 +65,7 @@ class StoredProgram:
         if any(len(column) != len(self.sizes) for column in self._columns):
             raise self._damaged("its table of sizes has not a row for each size")
         self._plans = read("plans", exactly(dict))
-        self._bucket = Bucket(tables) if type(self._plans.get("room")) is dict else None
+        self._bucket = Bucket(tables) if type(self._plans.get("bucket")) is dict else None
         self.example = self.program(self.sizes[0])
 
     def graph(self, role: str) -> Any:
@@ -104,9 +104,9 @@ class StoredProgram:
             made = Program(traced, partition, make, config.get().donate, key, tape=tape, **more)
             return generate(made, self._writing)
 
-        if bucket is not None and plans.room is not None:
+        if bucket is not None and plans.bucket is not None:
             traced = dataclasses.replace(traced, jaxpr=graph_of_types(in_types, out_types))
-            plan = self._bucket_plan(traced, plans.room, plans.backward, bucket)
+            plan = self._bucket_plan(traced, plans.bucket, plans.backward, bucket)
             return made(traced, plan.partition, bucket.make, bucket=plan)
         empty, forward = empty_inputs(traced), self.graph("forward")
         graph = graph_of(forward, in_types, empty, len(out_types))

@@ -119,10 +119,10 @@ def test_modules_find_theirs(folder):
 
 def test_gradients_outside_of_the_compiled_function(folder):
     def outcome():
-        w = ja.from_jax(W).requires_grad_()
+        w = ja.interop.from_jax(W).requires_grad_()
         loss = ja.compile(lambda x: (x @ w).tanh().sum())
         with using(**ON_ONE_CORE), ja.config(cache_dir=folder):
-            loss(ja.from_jax(X)).backward()
+            loss(ja.interop.from_jax(X)).backward()
         return w.grad.jax(), loss.explain_cache()
 
     grad, _ = outcome()
@@ -342,7 +342,7 @@ def test_what_cannot_be_kept_is_counted_and_may_be_refused(folder):
 
     def pure(x, w):
         kind = jax.ShapeDtypeStruct(x.shape, "float32")
-        return (ja.from_jax(jax.pure_callback(lambda v: np.asarray(v) * 2, kind, x.jax())) @ w).sum()
+        return (ja.interop.from_jax(jax.pure_callback(lambda v: np.asarray(v) * 2, kind, x.jax())) @ w).sum()
 
     assert outcomes(run(pure, cache_dir=folder)[1]) == ["bypass"]
     for machine in (IN_PARTS, IN_SHARDS):
@@ -483,12 +483,12 @@ def test_what_was_used_least_recently_goes(folder):
 
 
 def test_settings_change_no_program(folder):
-    w = ja.from_jax(W).requires_grad_()
+    w = ja.interop.from_jax(W).requires_grad_()
     loss = ja.compile(lambda x: (x @ w).tanh().sum())
     with using(**ON_ONE_CORE):
-        loss(ja.from_jax(X))
+        loss(ja.interop.from_jax(X))
         with ja.config(cache_dir=str(folder)):
-            loss(ja.from_jax(X))
+            loss(ja.interop.from_jax(X))
     assert loss.explain_cache() == () and "no joint graph was looked for" in str(loss.explain_cache())
 
 
@@ -543,7 +543,7 @@ def test_random_graphs_are_found_again(seed, folder):
     found = []
     with using(**ON_ONE_CORE), ja.config(cache_dir=folder):
         for _ in range(2):
-            tensors = [ja.from_jax(jnp.asarray(x)).requires_grad_(i in trained) for i, x in enumerate(args)]
+            tensors = [ja.interop.from_jax(jnp.asarray(x)).requires_grad_(i in trained) for i, x in enumerate(args)]
             results = jax.tree.leaves((compiled := ja.compile(ja.autograd.jax_function(program)))(*tensors))
             flowing = [r.sum() for r in results if r.requires_grad]
             if not flowing:
