@@ -163,7 +163,7 @@ class _TunedFunction:
         return self._tuned(leaves, args, kwargs)
 
     @collector.waits()
-    def _tuned(self, leaves: list[Any], args: Any, kwargs: Any) -> Any:
+    def _tuned(self, leaves: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         # as `jax.jit` traces it, whose messages name the user's arguments
         version = self._version
         traced, asked = version.trace(args, kwargs)
@@ -299,12 +299,12 @@ class Version:
         """Whether graphs are looked at before JAX compiles them: for the passes, for repairs, and to be measured."""
         return self.changes_graphs or self._measures
 
-    def leaves_of(self, args: Any, kwargs: Any) -> list[Any]:
+    def leaves_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """Returns the arrays of a call."""
         moving, _ = self._static.split(args, kwargs)
         return jax.tree.leaves(list(moving.values()))
 
-    def trace(self, args: Any, kwargs: Any) -> tuple[Any, Asked | None]:
+    def trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Asked | None]:
         """Returns the function as it is traced, and what is asked of its program if that is to be measured."""
         if not self._measures:
             return self._traced.trace(*args, **kwargs), None
@@ -378,7 +378,7 @@ class Version:
         self._recent = _Recent(call.without_arrays(), run)
         return run(call.leaves)
 
-    def run_in(self, found: _Found, args: Any, kwargs: Any) -> Any:
+    def run_in(self, found: _Found, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Carries out a call whose graph needs another way, and others like it from now on."""
         call = self._described(args, kwargs)
         with collector.waits():
@@ -388,7 +388,7 @@ class Version:
             self.run = self._go
         return run(call.leaves)
 
-    def run_measured(self, asked: Asked, args: Any, kwargs: Any) -> Any:
+    def run_measured(self, asked: Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Carries out a call whose program is measured, and others like it from now on."""
         call = self._described(args, kwargs)
         with collector.waits():
@@ -400,7 +400,7 @@ class Version:
             self.run = self._go
         return run(call.leaves)
 
-    def _fitted(self, asked: Asked, args: Any, kwargs: Any) -> _Measured:
+    def _fitted(self, asked: Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Measured:
         """Returns a program that takes no more memory than is asked, as the compiler measures it.
 
         Raises:
@@ -414,7 +414,7 @@ class Version:
         name, first = getattr(self._fn, "__name__", "fn"), self._traced.trace(*args, **kwargs)
         return find_traced(asked, name, first, trace, lambda traced: self._measured(traced, args, kwargs))
 
-    def _measured(self, traced: Any, args: Any, kwargs: Any) -> tuple[_Measured, int | None]:
+    def _measured(self, traced: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Measured, int | None]:
         """Returns the program of a traced function, compiled, and what it takes; None if the compiler does not say."""
         leaves = self.leaves_of(args, kwargs)
         way = self.way_of(traced.jaxpr, len(leaves), is_one_program=True)
@@ -444,7 +444,7 @@ class Version:
             self._known.add(key)
         return self._carry_out(args, kwargs)
 
-    def _check(self, traced: Any, closed: ClosedJaxpr, args: Any, kwargs: Any) -> None:
+    def _check(self, traced: Any, closed: ClosedJaxpr, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         name = getattr(self._fn, "__name__", "fn")
         leaves = self.leaves_of(args, kwargs)
         right = evaluate(closed, leaves, name)
@@ -454,14 +454,14 @@ class Version:
         alike = lambda graph: Executable(graph, (), name, self._options.get("compiler_options")).unchecked
         require_right(closed, leaves, got, right, name, lambda i: f"its result{places[i]}", alike)
 
-    def _carry_out(self, args: Any, kwargs: Any) -> Any:
+    def _carry_out(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
             return self._go(*args, **kwargs)
         except AnotherWay as ended:  # which holds the frames that it was raised through
             found = ended.found
         return self.run_other(found, args, kwargs)
 
-    def run_other(self, found: _Found | Asked | _Fully, args: Any, kwargs: Any) -> Any:
+    def run_other(self, found: _Found | Asked | _Fully, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Carries out a call whose tracing ended with another way."""
         if isinstance(found, _Fully):
             self._optimize_fully()
@@ -471,7 +471,7 @@ class Version:
             return self.run_measured(found, args, kwargs)
         return self.run_in(found, args, kwargs)
 
-    def staged(self, method: str, args: Any, kwargs: Any) -> Any:
+    def staged(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Returns the result of a method such as `lower` of the jitted function, for one program."""
         if not self._looks_at_graphs:
             return getattr(self._whole, method)(*args, **kwargs)
@@ -509,7 +509,7 @@ class Version:
         self._known.clear()
         self._recent = None
 
-    def _described(self, args: Any, kwargs: Any) -> _Described:
+    def _described(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Described:
         moving, static = self._static.split(args, kwargs)
         leaves, tree = jax.tree.flatten(list(moving.values()))
         avals = [leaf.aval if isinstance(leaf, jax.Array) else jax.typeof(leaf) for leaf in leaves]

@@ -59,7 +59,7 @@ def _miss(*_: Any) -> Any:
     return MISS
 
 
-def sizes_of(args: Any, kwargs: Any) -> tuple[Any, ...]:
+def sizes_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """Returns a key of the sizes of a call's tensors and arrays, by which its program is found among many."""
     found = []
     for value in (*args, *kwargs.values()) if kwargs else args:
@@ -175,7 +175,7 @@ class CompiledFunction(Generic[P, R]):
         self._hits += 1
         return result
 
-    def _at_size(self, args: Any, kwargs: Any) -> Any:
+    def _at_size(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Returns the result of a call for whose sizes a program was made; `MISS` if that does not fit."""
         for program in self._by_sizes.get(sizes_of(args, kwargs), ()):
             result = program.enter(self.fn, args, kwargs)
@@ -184,7 +184,7 @@ class CompiledFunction(Generic[P, R]):
                 return result
         return MISS
 
-    def _found(self, programs: list[Program], args: Any, kwargs: Any) -> Any:
+    def _found(self, programs: list[Program], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Returns the result of a call; what it raises shows the user's frames alone."""
         try:
             return self._look_up(programs, args, kwargs)
@@ -197,7 +197,7 @@ class CompiledFunction(Generic[P, R]):
                 error.add_note(_OF_JAX)
             raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
-    def _look_up(self, programs: list[Program], args: Any, kwargs: Any) -> Any:
+    def _look_up(self, programs: list[Program], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Returns the result of a call that one of these programs may fit."""
         walk = self._walk()
         result = self._follow(programs, args, kwargs, walk)
@@ -207,7 +207,9 @@ class CompiledFunction(Generic[P, R]):
             return self._eagerly(args, kwargs)
         return self._first_or_eager_call(args, kwargs)
 
-    def _follow(self, programs: list[Program], args: Any, kwargs: Any, walk: tuple[Any, ...]) -> Any:
+    def _follow(
+        self, programs: list[Program], args: tuple[Any, ...], kwargs: dict[str, Any], walk: tuple[Any, ...]
+    ) -> Any:
         """Returns the result of a call that one of these programs fits; `MISS` if none does."""
         for program in programs:
             result = self._enter(program, args, kwargs, *walk)
@@ -222,11 +224,11 @@ class CompiledFunction(Generic[P, R]):
         """Returns what programs are given besides the arguments of a call."""
         return ()
 
-    def _gives_up(self, args: Any, kwargs: Any, *walk: Any) -> bool:
+    def _gives_up(self, args: tuple[Any, ...], kwargs: dict[str, Any], *walk: Any) -> bool:
         """Returns whether a call that no program fits is to run eagerly."""
         return False
 
-    def _first_or_eager_call(self, args: Any, kwargs: Any) -> Any:
+    def _first_or_eager_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Returns the result of a call that no program fits."""
         error = None
         try:
@@ -244,12 +246,12 @@ class CompiledFunction(Generic[P, R]):
             self._untraced.warn(error)
         return result
 
-    def _changing(self, args: Any, kwargs: Any) -> tuple[Path, ...]:
+    def _changing(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Path, ...]:
         """Returns the paths of the numbers that changed from program to program."""
         roots = [((("root", "args"),), args), ((("root", "kwargs"),), kwargs), ((("root", "fn"),), self.fn)]
         return changing_numbers(self.programs, roots)
 
-    def _built(self, args: Any, kwargs: Any, *walk: Any, **numbers: Any) -> Program:
+    def _built(self, args: tuple[Any, ...], kwargs: dict[str, Any], *walk: Any, **numbers: Any) -> Program:
         """Returns a program for a call.
 
         Raises:
@@ -285,7 +287,7 @@ class CompiledFunction(Generic[P, R]):
             stacklevel=7,
         )
 
-    def _eagerly(self, args: Any, kwargs: Any) -> Any:
+    def _eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Runs the function itself, and as in a trace the compiled functions that it calls."""
         args = tuple(map(opened, args))
         kwargs = {name: opened(value) for name, value in kwargs.items()}
@@ -298,7 +300,9 @@ class CompiledFunction(Generic[P, R]):
             if self in RUNNING:
                 RUNNING.remove(self)
 
-    def _again(self, program: Program, error: Exception, args: Any, kwargs: Any, *walk: Any) -> Any:
+    def _again(
+        self, program: Program, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any], *walk: Any
+    ) -> Any:
         """Returns the result of a call whose first try failed, if it failed for a reason that passes."""
         if isinstance(error, SettingsChangedError):
             return MISS
@@ -314,7 +318,7 @@ class CompiledFunction(Generic[P, R]):
                 error = another
         raise error
 
-    def _enter(self, program: Program, args: Any, kwargs: Any, *walk: Any) -> Any:
+    def _enter(self, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any], *walk: Any) -> Any:
         try:
             return program.enter(self.fn, args, kwargs, *walk)
         except Exception as error:
@@ -340,7 +344,7 @@ class CompiledFunction(Generic[P, R]):
         n_exact = sum(program.bucket is None for program in self.programs)
         return n_exact + (0 if self._sizes is None else self._sizes.buckets.n_made)
 
-    def _first_call(self, args: Any, kwargs: Any) -> Any:
+    def _first_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Returns the result of a call for which a program is made; `MISS` if it has to run eagerly."""
         if has_iterators(args, kwargs):  # no program has touched them: what is no tensor or array fits none
             self._takes_iterators = True
@@ -354,7 +358,7 @@ class CompiledFunction(Generic[P, R]):
                 return MISS
             return self._made(args, kwargs, walk)
 
-    def _made(self, args: Any, kwargs: Any, walk: tuple[Any, ...]) -> Any:
+    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any], walk: tuple[Any, ...]) -> Any:
         """Returns the result of a call by a program that is made for it.
 
         Tracing itself may change what the guards look at. Then another one is made, until that stays as it is.
@@ -373,7 +377,7 @@ class CompiledFunction(Generic[P, R]):
         """Raises because a call fits none of the programs that were made for it."""
         raise unsettled(made[-2].key, made[-1].key)
 
-    def _add(self, program: Program, args: Any, kwargs: Any, seconds: float) -> None:
+    def _add(self, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float) -> None:
         """Keeps a program that was made for a call and carried it out, which took so long."""
         self._misses += 1
         if all(p.owner is not program.owner for p in self.programs):

@@ -231,6 +231,6 @@ def test_peaks_of_dtypes():
 
 
 def test_an_unknown_target_is_named():
-    with pytest.raises(ArgumentError, match=r"no target 'h1000'.*h100.*ja\.Target"):
+    with pytest.raises(ArgumentError, match=r"no target 'h1000'.*h100.*ja\.estimate\.Target"):
         find_target("h1000")
     assert find_target("v5e") is TARGETS["v5e"]
