@@ -31,6 +31,10 @@ class dtype:
     def __new__(cls, of: Any) -> dtype:
         return dtype_of(np.dtype(of))
 
+    @property
+    def __numpy_dtype__(self) -> Any:  # what NumPy asks for first: without it, an error at each look
+        return self.dtype
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"'dtype' object has no attribute '{name}'", name=name, obj=self)

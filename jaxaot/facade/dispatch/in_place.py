@@ -86,7 +86,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     if is_rare and recorder is not None:
         with recorder.paused():
             return call_inplace(spec, dynamic, static, generator)
-    if records and is_inexact(target.dtype):
+    if records and is_inexact(target._layout.dtype):
         return _call_inplace_recorded(spec, target, flat, lengths, static, generator, recorder)
     if is_rare:
         return _call_apart(spec, target, dynamic, static, generator)
@@ -175,9 +175,10 @@ def _call_inplace_recorded(
     result = call_uncast(spec, dynamic, static, generator)
     result = result if isinstance(result, Tensor) else result[0]
     read = Tensor._read if recorder is None else recorder.read
-    value = fit_into(read(result), target._layout.size, target.dtype)
+    layout = target._layout
+    value = fit_into(read(result), layout.size, layout.dtype)
     edge = result._gradient_edge()
-    if result.dtype != target.dtype:
+    if result._layout.dtype != layout.dtype:
         edge = call(lookup("cast"), (result,), (target.dtype,))._gradient_edge()
     node = None if result._history is None else result._history.node
     # the node may hold its result
