@@ -12,7 +12,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.backend.cpu.analysis.kernels import is_fused
-from jaxaot.backend.cpu.repair.cut_chains import MOST_TOGETHER, cut_chains
+from jaxaot.backend.cpu.repair.cut_chains import MAX_TOGETHER, cut_chains
 from jaxaot.ir.walk import variables
 from jaxaot.joint import build_joint
 from jaxaot.partition.partition import partition
@@ -90,8 +90,8 @@ def test_a_long_row_of_equations_is_compiled_in_pieces():
     closed = jax.make_jaxpr(row)(ROW, ws)
     cut = cut_chains(closed)
     n_barriers = sum(eqn.primitive.name == "optimization_barrier" for eqn in cut.jaxpr.eqns)
-    assert largest_kernel(closed) > 300 and largest_kernel(cut) < 2 * MOST_TOGETHER
-    assert n_barriers <= len(closed.jaxpr.eqns) / MOST_TOGETHER
+    assert largest_kernel(closed) > 300 and largest_kernel(cut) < 2 * MAX_TOGETHER
+    assert n_barriers <= len(closed.jaxpr.eqns) / MAX_TOGETHER
     np.testing.assert_allclose(ja.jit(row)(ROW, ws), jax.jit(row)(ROW, ws), rtol=1e-5)
     large = jax.make_jaxpr(row)(jnp.ones(1 << 16), [jnp.ones(1 << 16)] * 300)
     assert cut_chains(large) is large

@@ -7,26 +7,41 @@ from __future__ import annotations
 
 import ast
 import pathlib
+import re
 import sys
-from collections.abc import Iterator, Mapping
+import tokenize
+from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = pathlib.Path(__file__).parents[1]
 PACKAGE = ROOT / "jaxaot"
 
 LIMITS = {
-    "hand-written lines": 117_200,
-    "generated lines": 4_800,
-    "files over 600 lines": 20,
-    "functions over 100 lines": 1,
-    "functions over 60 lines": 18,
-    "most modules that one imports": 38,
-    "modules in circles, for types too": 2,
+    "hand-written lines": 113_650,
+    "generated lines": 4_750,
+    "files over 600 lines": 5,
+    "functions over 100 lines": 0,
+    "functions over 60 lines": 17,
+    "most modules that one imports": 28,
+    "modules in circles, for types too": 0,
     "most files in a room of facade/": 14,
-    "most lines in a room of facade/": 4_000,
+    "most lines in a room of facade/": 3_900,
     "own names in `jaxaot`": 25,
     "pages of docs/": 18,
-    "words of docs/": 40_500,
+    "words of docs/": 40_000,
+    "lines for each comment at the hardest places": 40,
 }
+
+HARDEST = {
+    "trace": ("tracer/trace.py",),
+    "kernels": ("facade/kernels/*.py",),
+    "engine": ("tape/engine.py",),
+    "alias": ("tracer/alias.py",),
+    "partition": tuple(
+        f"partition/{name}.py"
+        for name in ("partition", "classify", "formulate", "network", "split", "bodies", "budget")
+    ),
+}
+"""Where what a line does is not enough: comments say why."""
 
 LEFT_OUT = {"_finish", "_trace"}
 """Long functions of `tracer/trace.py` that watching reads will write anew."""
@@ -111,7 +126,19 @@ def measures() -> dict[str, int]:
         "own names in `jaxaot`": own_names(),
         "pages of docs/": len(pages),
         "words of docs/": sum(len(page.read_text(encoding="utf-8").split()) for page in pages),
+        "lines for each comment at the hardest places": max(map(lines_for_each_comment, HARDEST.values())),
     }
+
+
+def lines_for_each_comment(patterns: Sequence[str]) -> int:
+    """Returns how many lines of some files there are for each comment that a reader reads."""
+    n_lines = n_comments = 0
+    for path in (path for pattern in patterns for path in PACKAGE.glob(pattern)):
+        with path.open("rb") as file:
+            comments = [t.string for t in tokenize.tokenize(file.readline) if t.type == tokenize.COMMENT]
+        n_lines += len(path.read_text(encoding="utf-8").splitlines())
+        n_comments += sum(not re.match(r"#\s*(noqa|type:|pyright:|fmt:)", text) for text in comments)
+    return n_lines // max(1, n_comments)
 
 
 def own_names() -> int:

@@ -25,7 +25,7 @@ FORMAT = 1
 """The format that is written, and the last one that is read."""
 
 _HEAD, _MANIFEST = "jaxaot-archive", "manifest.json"
-_MOST_OF_MANIFEST = 2**28
+_MAX_OF_MANIFEST = 2**28
 _WHEN = (1980, 1, 1, 0, 0, 0)  # of all parts, so that equal archives are equal files
 
 
@@ -85,7 +85,7 @@ class Archive:
                 f"{self.name} is an archive of format {head['format']}, and this jaxaot reads formats up to {FORMAT}. "
                 "Load it with the jaxaot that wrote it or a later one, `pip install --upgrade jaxaot`."
             )
-        text = self._read(_MANIFEST, _MOST_OF_MANIFEST)
+        text = self._read(_MANIFEST, _MAX_OF_MANIFEST)
         if _sum(text) != head["sha256"]:
             raise self._damaged("its manifest does not have the checksum that was written")
         self.manifest: dict[str, Any] = self._json(_MANIFEST, text)

@@ -29,7 +29,7 @@ from jaxaot.tape.modes import enable_grad
 from jaxaot.tracer.arguments import flatten_arguments
 from jaxaot.views.layout import resized
 
-MOST_SIZES = 10_000
+MAX_SIZES = 10_000
 """Each size is traced; an archive is for at most so many."""
 
 
@@ -201,10 +201,10 @@ def all_sizes(dims: Sequence[MovingDim], example: tuple[int, ...]) -> list[tuple
       UsageError: If there are too many.
     """
     n = int(np.prod([len(moving.dim.sizes) for moving in dims], dtype=object))
-    if n > MOST_SIZES:
+    if n > MAX_SIZES:
         raise UsageError(
             f"`dynamic_shapes` says {n:,} sizes, {' times '.join(str(m.dim) for m in dims)}, and each is traced: at "
-            f"most {MOST_SIZES:,} can be. Say fewer, `ja.sizes.Dim(name, max=…, step=8)`."
+            f"most {MAX_SIZES:,} can be. Say fewer, `ja.sizes.Dim(name, max=…, step=8)`."
         )
     return [example, *(s for s in itertools.product(*(m.dim.sizes for m in dims)) if s != example)]
 

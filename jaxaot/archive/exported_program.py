@@ -77,7 +77,7 @@ class ExportStages(TracingStages):
         return make(self.partition(joint))
 
 
-_MOST_PROGRAMS = 128
+_MAX_PROGRAMS = 128
 
 
 class ProgramTracer:
@@ -146,11 +146,11 @@ class ProgramTracer:
         return relocate(traced, roots(self.fn, args, kwargs), flatten_arguments(args, kwargs)[0], self.state)
 
     def _require_few(self, programs: Sequence[ExportedProgram], n_sizes: int) -> None:
-        if len(programs) > _MOST_PROGRAMS:
+        if len(programs) > _MAX_PROGRAMS:
             reasons = dict.fromkeys(p.why for p in programs if p.why)
             said = "".join(f"\n  - exactly, because {why}" for why in list(reasons)[:5])
             raise ExportError(
-                f"The {n_sizes:,} sizes of `dynamic_shapes` need more than {_MOST_PROGRAMS} programs. Say fewer sizes, "
+                f"The {n_sizes:,} sizes of `dynamic_shapes` need more than {_MAX_PROGRAMS} programs. Say fewer sizes, "
                 f"`ja.sizes.Dim(name, max=…, step=8)`, or fewer buckets, `buckets=[64, 512]`.{said}"
             )
 

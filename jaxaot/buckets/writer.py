@@ -39,7 +39,7 @@ from jaxaot.ir.extents import (
 )
 from jaxaot.ir.walk import source_line
 
-MOST = 2**31 - 1
+MAX = 2**31 - 1
 """The largest int32."""
 
 _TURNS = 6

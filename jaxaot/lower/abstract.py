@@ -18,7 +18,7 @@ from jaxaot._jax import is_key_dtype
 from jaxaot._typing import DTypeLike, Shape
 from jaxaot.errors import NoValueError, StorageSizeError
 
-_MOST = 2**31
+_MAX = 2**31
 """Dims from here on are not counted by JAX's 32-bit integers, in which it indexes."""
 
 
@@ -133,7 +133,7 @@ class AbstractRun:
     def _look(self, args: Any, leaves: Sequence[Any], tree: Any) -> tuple[Any, list[tuple[Shape, Any]]]:
         structs = [struct_of(leaf) for leaf in leaves]
         look = lambda structs: jax.tree.flatten(jax.eval_shape(self._fn, *tree.unflatten(structs)))
-        large = sorted({n for s in structs if hasattr(s, "shape") for n in s.shape if n >= _MOST})
+        large = sorted({n for s in structs if hasattr(s, "shape") for n in s.shape if n >= _MAX})
         try:
             if self._given_look is not None:
                 made, structure = jax.tree.flatten(self._given_look(*args))

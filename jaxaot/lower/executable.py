@@ -20,7 +20,7 @@ from jaxaot.backend.cpu.batch.sharded import ShardedExecutable
 from jaxaot.backend.cpu.counts import costs_of
 from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, places_of
 from jaxaot.backend.cpu.options import optimizing_less, without_options_inside
-from jaxaot.backend.cpu.run import How, Way, choose_way
+from jaxaot.backend.cpu.run import Lowering, LoweringChoice, choose_way
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired
 from jaxaot.ir.device_program import evaluate_varying
 from jaxaot.ir.walk import check_sizes
@@ -77,7 +77,7 @@ class Executable:
         passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding)
         if isinstance(jaxpr, KeptGraph):
             assert jaxpr.way is not None, "it is one that is run"
-            is_tuned = jaxpr.way.how is not How.REPAIRED
+            is_tuned = jaxpr.way.how is not Lowering.REPAIRED
         else:
             check_sizes(jaxpr.jaxpr)
             is_tuned = is_worth_tuning(jaxpr)
@@ -108,7 +108,7 @@ class Executable:
         return self._graph.made if isinstance(self._graph, KeptGraph) else self._graph
 
     @cached_property
-    def way(self) -> Way:
+    def way(self) -> LoweringChoice:
         """How the graph is run."""
         kept, settings = getattr(self._graph, "way", None), self._made_under
         return kept or choose_way(self._graph, self._passes, settings.check_graphs, settings.exact_rounding)
@@ -132,7 +132,7 @@ class Executable:
     @cached_property
     def sequential(self) -> SequentialExecutable | None:
         """The subprograms of the graph, if it may become several executables; compiled when first read."""
-        if self.way.how is not How.SUBPROGRAMS:
+        if self.way.how is not Lowering.SUBPROGRAMS:
             return None
         return self.way.sequential(
             self.donated, self.name, self._given_options, self._refuse_other_settings, self._places

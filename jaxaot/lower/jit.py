@@ -15,7 +15,7 @@ from jaxaot._unpicklable import name_in_module
 from jaxaot._util import KeptWith, frozen, look_like, referable, shown, signature_of
 from jaxaot.lower.platforms import SEVERAL, are_several, platform_of
 from jaxaot.lower.static import counted_from_first, refuse_cycles
-from jaxaot.lower.version import AnotherWay, Checked, HasObjects, Objects, OfObjects, Version
+from jaxaot.lower.version import Checked, HasObjects, Objects, OfObjects, OtherSpecialization, Version
 from jaxaot.settings import Config
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Jitted(Generic[P, R]):
             found = None
             try:
                 return version.run(*args, **kwargs)
-            except AnotherWay as ended:  # which holds the frames that it was raised through
+            except OtherSpecialization as ended:  # which holds the frames that it was raised through
                 found = ended.found
             except (HasObjects, TypeError):  # JAX may know no such objects
                 if not self._objects.are_in((args, kwargs)):

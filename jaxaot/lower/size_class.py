@@ -180,7 +180,7 @@ class _Growth(NamedTuple):
 _GROWS = 4
 """A size that grew so often in a row by the same, as a text or a cache does, is taken to go on: its buckets double."""
 
-_MOST_COURSES = 3
+_MAX_COURSES = 3
 """A program of a bucket is tried for so many things that the function does, such as to train and to evaluate."""
 
 
@@ -320,7 +320,7 @@ class SizeClass:
         key = at_bucket, frozenset(self._partition(self._groups))
         tried = self._tried[key]
         course = tuple(eqn.primitive for eqn in here.closed.eqns), tuple(shared_factors(sizes, buckets).values())
-        if course in tried or len(tried) >= _MOST_COURSES:
+        if course in tried or len(tried) >= _MAX_COURSES:
             return why or tried.get(course) or next(iter(tried.values()))
         try:
             made = self._make(call, shapes, sizes, buckets, here)
@@ -552,8 +552,8 @@ def described(made: Made, sizes: Sequence[tuple[Shapes, Fit]]) -> Iterator[str]:
     yield f"bucket {shown}: {len(sizes)} sizes, {n_classes}"
     needs = program.predicates()
     if needs:
-        yield f"  needs {' and '.join(needs[:_MOST_SHOWN])}" + (
-            f" and {len(needs) - _MOST_SHOWN} more" if len(needs) > _MOST_SHOWN else ""
+        yield f"  needs {' and '.join(needs[:_MAX_SHOWN])}" + (
+            f" and {len(needs) - _MAX_SHOWN} more" if len(needs) > _MAX_SHOWN else ""
         )
     kinds = collections.Counter((note.kind, note.name) for note in program.notes)
     words = {"mask": "masks", "move": "moves", "loop": "shorter loops", "bits": "draws of random bits"}
@@ -565,7 +565,7 @@ def described(made: Made, sizes: Sequence[tuple[Shapes, Fit]]) -> Iterator[str]:
         yield f"  {shown_shapes(shapes, moving)}: computes {fit.waste:.2f} times the elements"
 
 
-_MOST_SHOWN = 8
+_MAX_SHOWN = 8
 """Of the conditions on sizes that a program has, so many are printed."""
 
 

@@ -45,7 +45,7 @@ R = TypeVar("R")
 
 _KIND = "ja.jit(dynamic=…)"
 
-MOST_PROGRAMS = 32
+MAX_PROGRAMS = 32
 """How many programs are kept if users do not say."""
 
 
@@ -77,19 +77,19 @@ class _Known:
 
     def __init__(self, rest: Any, positions: tuple[int, ...], n_misled: int = 0):
         self.rest, self.positions, self.n_misled = rest, positions, n_misled
-        self.sizes: dict[Any, _Size] | None = None if n_misled > _MOST_MISLED else {}
+        self.sizes: dict[Any, _Size] | None = None if n_misled > _MAX_MISLED else {}
 
     def was_misled(self) -> None:
         """Notes that another array decided."""
         self.n_misled += 1
-        self.sizes = None if self.n_misled > _MOST_MISLED else {}
+        self.sizes = None if self.n_misled > _MAX_MISLED else {}
 
     def holds(self, gone: object) -> bool:
         """Returns whether a size runs in a program."""
         return self.sizes is not None and any(size.held is gone for size in self.sizes.values())
 
 
-_MOST_MISLED = 3
+_MAX_MISLED = 3
 """Calls whose other arrays change their types look at all of them, after so many for which JAX traced in vain."""
 
 
@@ -232,7 +232,7 @@ class Sized(Jitted[P, R]):
         self._has_static = bool(self._static.numbers or self._static.names)
         self._buckets = read_buckets(buckets)
         self._given = None if isinstance(dynamic, bool) else read_dims(fn, dynamic, self._buckets)
-        self._most = MOST_PROGRAMS if max_programs is None else max_programs
+        self._most = MAX_PROGRAMS if max_programs is None else max_programs
         of_compile = None if dynamic is True else dynamic  # by default it sees what changes
         self._said = {"dynamic": of_compile, "buckets": buckets, "max_programs": self._most}
         self._tracing = {k: v for k, v in self._options.items() if k.startswith(("donate", "static"))}

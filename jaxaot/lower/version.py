@@ -34,7 +34,7 @@ from jaxaot.backend.cpu.options import (
     optimizing_less,
     with_eigen_convolutions,
 )  # fmt: skip
-from jaxaot.backend.cpu.run import How, Way, choose_way
+from jaxaot.backend.cpu.run import Lowering, LoweringChoice, choose_way
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import jax_settings
@@ -59,12 +59,12 @@ class _Found(NamedTuple):
     """A call whose graph is run in another way than as the program that JAX was tracing.
 
     Attributes:
-      way: How.
+      way: How it is lowered.
       out_tree: What its outputs are.
       donated: The positions of the inputs that it gives away.
     """
 
-    way: Way
+    way: LoweringChoice
     out_tree: Any
     donated: list[int]
 
@@ -78,10 +78,10 @@ class _Fully(NamedTuple):
     """
 
     graph: ClosedJaxpr
-    way: Way
+    way: LoweringChoice
 
 
-class AnotherWay(Exception):
+class OtherSpecialization(Exception):
     """Ends the tracing of a function whose graph is run in another way.
 
     Attributes:
@@ -105,7 +105,7 @@ class _Measured(NamedTuple):
 
     call: Callable[..., Any]
     graph: ClosedJaxpr
-    way: Way | None
+    way: LoweringChoice | None
     out_tree: Any
 
 
@@ -172,7 +172,7 @@ class _TunedFunction:
             call = as_one_call(known[1], getattr(self._fn, "__name__", "fn"))
             return jax.tree.unflatten(traced.out_tree, call(*leaves))
         if asked is not None and not self._is_one_program:
-            raise AnotherWay(asked)
+            raise OtherSpecialization(asked)
         if not version.changes_graphs:  # the very graph of `jax.jit`, from the one trace if it can be
             if len(traced.jaxpr.in_avals) > len(leaves) or needs_lowering(traced.jaxpr):
                 return self._fn(*args, **kwargs)
@@ -182,10 +182,10 @@ class _TunedFunction:
         if way is None:
             return self._fn(*args, **kwargs)
         if way.needs_own_call and not self._is_one_program:
-            raise AnotherWay(_Found(way, traced.out_tree, donated_by(traced)))
+            raise OtherSpecialization(_Found(way, traced.out_tree, donated_by(traced)))
         graph = way.tuned.jaxpr if way.is_changed else traced.jaxpr
         if self._is_less and not self._is_one_program and way.tuned.optimizes_fully:
-            raise AnotherWay(_Fully(traced.jaxpr, way))
+            raise OtherSpecialization(_Fully(traced.jaxpr, way))
         return jax.tree.unflatten(traced.out_tree, as_one_call(graph, name)(*leaves))
 
 
@@ -275,7 +275,7 @@ class Version:
         self._traced = jax.jit(fn, **self._tracing)  # from which all ways take the graph
         self._settings, self._passes, self._platform, self._measures = settings, passes, platform, not is_placed
         self.known: tuple[ClosedJaxpr, ClosedJaxpr] | None = None
-        self.chosen: tuple[ClosedJaxpr, Way] | None = None
+        self.chosen: tuple[ClosedJaxpr, LoweringChoice] | None = None
         self._asked: dict[int, tuple[ClosedJaxpr, Asked]] = {}  # by id: graphs whose program is measured
         compiler_options = keeping_barriers(options.get("compiler_options"), platform)
         if settings.exact_rounding:
@@ -315,7 +315,7 @@ class Version:
         _, known = self._asked.get(id(found.jaxpr), (None, None))  # JAX may have traced it before
         return found, known
 
-    def way_of(self, closed: ClosedJaxpr, n_given: int, is_one_program: bool) -> Way | None:
+    def way_of(self, closed: ClosedJaxpr, n_given: int, is_one_program: bool) -> LoweringChoice | None:
         """Returns how the graph of a call is run; None if only JAX can do that.
 
         Args:
@@ -336,7 +336,7 @@ class Version:
         )
 
     def _jit(self, compiler_options: Any, is_one_program: bool = False) -> Any:
-        """Returns the function as one program, whose tracing may end with `AnotherWay` unless it has to be one."""
+        """Returns the function as one program; unless it must be one, tracing may end with `OtherSpecialization`."""
         fn = self._fn
         if self._is_less:
             compiler_options = optimizing_less(compiler_options, self._platform)
@@ -422,7 +422,7 @@ class Version:
         options = self._compiler_options
         if not _gains(way, graph):
             options = optimizing_less(options, self._platform)
-        if way is not None and way.how is How.EIGEN:
+        if way is not None and way.how is Lowering.EIGEN:
             options = with_eigen_convolutions(options)
         name = getattr(self._fn, "__name__", "fn")
         jitted = jax.jit(as_one_call(graph, name), donate_argnums=donated_by(traced), compiler_options=options or None)
@@ -457,7 +457,7 @@ class Version:
     def _carry_out(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
             return self._go(*args, **kwargs)
-        except AnotherWay as ended:  # which holds the frames that it was raised through
+        except OtherSpecialization as ended:  # which holds the frames that it was raised through
             found = ended.found
         return self.run_other(found, args, kwargs)
 
@@ -492,7 +492,7 @@ class Version:
             self._optimize_fully()
         self.known = traced.jaxpr, graph
         try:
-            jitted = self._whole_by_eigen if way is not None and way.how is How.EIGEN else self._whole
+            jitted = self._whole_by_eigen if way is not None and way.how is Lowering.EIGEN else self._whole
             return getattr(jitted, method)(*args, **kwargs)
         finally:
             self.known = None
@@ -533,7 +533,7 @@ class Version:
         return run
 
 
-def _gains(way: Way | None, graph: ClosedJaxpr) -> bool:
+def _gains(way: LoweringChoice | None, graph: ClosedJaxpr) -> bool:
     """Returns whether LLVM is to optimize a graph as much as it can, which no way may say."""
     return gains_by_optimizing(graph.jaxpr) if way is None else way.tuned.optimizes_fully
 

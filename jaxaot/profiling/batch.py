@@ -30,8 +30,8 @@ from jaxaot.profiling.modules import as_function
 from jaxaot.profiling.profile import Asked, Estimate, estimate, name_of, traced_shapes
 
 _PRIME = 100_003
-_MOST_TRIES = 24
-_MOST_TURNS = 400
+_MAX_TRIES = 24
+_MAX_TURNS = 400
 _ANY = 2**80
 """A batch beyond which the memory does not depend on it."""
 
@@ -208,14 +208,14 @@ class _Search:
             unit, expected = self._expectation()
         first, is_last = max(1, self.given // unit), lambda low, peak: False
         if expected is not None:
-            first = max(1, _largest(expected, self.limit, 1, _MOST_TURNS))
+            first = max(1, _largest(expected, self.limit, 1, _MAX_TURNS))
             if first > _ANY:
                 raise ArgumentError(
                     f"The memory of `{self.name}` does not depend on its batch, so that any fits. Say which dims are "
                     "the batch: `ja.estimate.largest_batch(fn, *args, memory=…, batch={1: 0})`."
                 )
             is_last = functools.partial(self._is_last, expected)
-        low = _largest(lambda n: self._peak(n * unit), self.limit, first, _MOST_TRIES, is_last)
+        low = _largest(lambda n: self._peak(n * unit), self.limit, first, _MAX_TRIES, is_last)
         if not low:
             least = self._peak(unit)
             needs = "" if least is None else f": a batch of {unit} needs about {format_bytes(least)}"

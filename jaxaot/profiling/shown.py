@@ -15,7 +15,7 @@ from jaxaot.profiling.rows import Row
 
 WIDTH = 100
 _MODULE, _OPERATION, _LINE, _TYPE = 32, 16, 16, 28
-_MOST_MODULES, _MOST_OPERATIONS, _MOST_LIVING = 16, 16, 8
+_MAX_MODULES, _MAX_OPERATIONS, _MAX_LIVING = 16, 16, 8
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])\d+|(?<=_)\d+")
 
 
@@ -106,13 +106,13 @@ def _module_table(profile: Measures) -> Any:
     sums = [(name, len(rows), [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)])
             for name, rows in together.items()]  # fmt: skip
     sums.sort(key=lambda item: -item[2][5] - item[2][6])
-    for name, n, (forward, backward, _, parameters, saved, time, time_behind) in sums[:_MOST_MODULES]:
+    for name, n, (forward, backward, _, parameters, saved, time, time_behind) in sums[:_MAX_MODULES]:
         taken = time + time_behind
         table.add_row(
             _cut(name, _MODULE), str(n), format_count(forward), format_count(backward), format_bytes(parameters),
             format_bytes(saved), format_seconds(taken / 1e12), f"{100 * taken / total:.1f} %",
         )  # fmt: skip
-    _add_rest(table, len(sums) - _MOST_MODULES)
+    _add_rest(table, len(sums) - _MAX_MODULES)
     return table
 
 
@@ -126,7 +126,7 @@ def _operation_table(profile: Measures) -> Any:
     total = max(1e-12, profile.seconds) * 1e12
     found = sorted(together.items(), key=lambda item: (-sum(r.picoseconds for r in item[1]), item[0]))
     shown = [item for item in found if any(row.flops or row.picoseconds or row.saved_bytes for row in item[1])]
-    for (op, line), rows in shown[:_MOST_OPERATIONS]:
+    for (op, line), rows in shown[:_MAX_OPERATIONS]:
         taken = sum(row.picoseconds for row in rows)
         table.add_row(
             _cut(op, _OPERATION), _cut(line, _LINE), str(sum(row.n_times for row in rows)),
@@ -135,7 +135,7 @@ def _operation_table(profile: Measures) -> Any:
             format_bytes(sum(row.bytes for row in rows)), format_bytes(sum(row.saved_bytes for row in rows)),
             format_seconds(taken / 1e12), f"{100 * taken / total:.1f} %",
         )  # fmt: skip
-    _add_rest(table, len(found) - _MOST_OPERATIONS)
+    _add_rest(table, len(found) - _MAX_OPERATIONS)
     return table
 
 
@@ -144,12 +144,12 @@ def _living_table(profile: Measures) -> Any:
         "largest in memory at the peak", ("what", "type", "line", "n", "bytes", "share"), (_OPERATION + 8, _TYPE, _LINE)
     )
     peak = max(1, profile.peak_bytes)
-    for value in profile.living[:_MOST_LIVING]:
+    for value in profile.living[:_MAX_LIVING]:
         name = f"{value.role} {value.name}".rstrip()
         share = f"{100 * value.bytes / peak:.1f} %"
         texts = _cut(name, _OPERATION + 8), value.shape, _cut(value.line, _LINE)
         table.add_row(*texts, str(value.n_values), format_bytes(value.bytes), share)
-    _add_rest(table, len(profile.living) - _MOST_LIVING)
+    _add_rest(table, len(profile.living) - _MAX_LIVING)
     return table if profile.living else None
 
 

@@ -9,7 +9,7 @@ from jaxaot._util import format_bytes
 from jaxaot.report.contents import Memory
 
 _WIDTH, _HEIGHT = 1000, 150
-_MOST_COLUMNS = 500
+_MAX_COLUMNS = 500
 """How many steps the picture has; of more equations each shows the largest of some."""
 
 
@@ -18,7 +18,7 @@ def memory_picture(memory: Memory) -> str:
     n = len(memory.bytes)
     if not n or not max(memory.bytes):
         return f'<p class="soft">Memory: {html.escape(memory.peak)}.</p>'
-    columns = min(n, _MOST_COLUMNS)
+    columns = min(n, _MAX_COLUMNS)
     parts = [slice(k * n // columns, max(k * n // columns + 1, (k + 1) * n // columns)) for k in range(columns)]
     total = [max(memory.bytes[part]) for part in parts]
     kept = [memory.held + max(memory.residual_bytes[part]) for part in parts]

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from jaxaot._util import format_bytes
 from jaxaot.report.contents import Contents, Graph, Memory, Part, Value
 
-_MOST_VALUES = 8
+_MAX_VALUES = 8
 """How many saved values the summary shows; the partition lists all."""
-_MOST_PLACES = 5
+_MAX_PLACES = 5
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -37,12 +37,12 @@ def summary_lines(report: Contents, width: int) -> Iterator[str]:
         if part.backward is None:
             continue
         yield from _block(f"{part.title}: kept for the backward", (part.plan,), width)
-        for value in part.saved[:_MOST_VALUES]:
+        for value in part.saved[:_MAX_VALUES]:
             yield from _wrapped(f"{value.name}: {value.type}, {format_bytes(value.bytes)}, {value.why}", width, 4)
             if value.place:
                 yield from _wrapped(f"{value.place}: {places.get(value.place, '').strip()}".rstrip(": "), width, 8)
-        if len(part.saved) > _MOST_VALUES:
-            yield f"    … and {len(part.saved) - _MOST_VALUES} more, listed below"
+        if len(part.saved) > _MAX_VALUES:
+            yield f"    … and {len(part.saved) - _MAX_VALUES} more, listed below"
         if part.recomputed:
             yield from _block("computed again", (_again(part.recomputed),), width)
     if report.passes is not None:
@@ -79,8 +79,8 @@ def _again(values: Sequence[Value]) -> str:
     for value in values:
         by_place[value.place] = by_place.get(value.place, 0) + value.bytes
     shown = sorted(by_place.items(), key=lambda item: -item[1])
-    listed = ", ".join(f"{place or 'no line'} {format_bytes(size)}" for place, size in shown[:_MOST_PLACES])
-    rest = len(shown) - _MOST_PLACES
+    listed = ", ".join(f"{place or 'no line'} {format_bytes(size)}" for place, size in shown[:_MAX_PLACES])
+    rest = len(shown) - _MAX_PLACES
     total = format_bytes(sum(value.bytes for value in values))
     return f"{len(values)} values, {total}: {listed}" + (f", and {rest} more lines" if rest > 0 else "")
 

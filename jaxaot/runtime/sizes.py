@@ -46,7 +46,7 @@ from jaxaot.runtime.traced_call import GivenCall, Lower, Trace, TracedCall, call
 from jaxaot.runtime.views import ChangingViews
 from jaxaot.views.layout import Layout, resized
 
-_MOST_IN_VAIN = 3
+_MAX_IN_VAIN = 3
 """Calls are traced with symbols alone until so many in a row had no program of a bucket."""
 
 
@@ -131,7 +131,7 @@ class TracedSizes:
         trace was made.
         """
         symbolic = self._fresh
-        if not symbolic or not set(given.numbers) <= set(symbolic) or self._n_in_vain >= _MOST_IN_VAIN:
+        if not symbolic or not set(given.numbers) <= set(symbolic) or self._n_in_vain >= _MAX_IN_VAIN:
             return None
         call = self.stages.begin(given._replace(symbolic=symbolic, by_value=self.views.by_value))
         plan = self.plan(call)

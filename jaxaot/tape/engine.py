@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from jaxaot.errors import AutogradError, EagerOnlyError
 from jaxaot.tape.fusible import FusibleNodes, fusible_nodes
+from jaxaot.tape.joint_hooks import Gathering
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
-from jaxaot.tape.together import Gathering
 
 
 class Calls(NamedTuple):

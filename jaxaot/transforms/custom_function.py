@@ -235,7 +235,7 @@ def _attach(
         return [zeros(i) if (made := found[i]) is None else made for i in wanted]
 
     types = [(r.shape, r.dtype) for r in raw]
-    if has_backward and push is None and not node.ctx._materializes_grads and 1 < len(wanted) <= _MOST_WITHOUT_ZEROS:
+    if has_backward and push is None and not node.ctx._materializes_grads and 1 < len(wanted) <= _MAX_WITHOUT_ZEROS:
         backs = {}
         for some in _subsets(len(wanted)):
             pulled = functools.partial(pull, places_given=[wanted[k] for k in some])
@@ -256,7 +256,7 @@ def _attach(
     return _finish(saved, wanted, attached)
 
 
-_MOST_WITHOUT_ZEROS = 4
+_MAX_WITHOUT_ZEROS = 4
 """Results of a Function up to which its backward is traced for each choice of cotangents that are not zero."""
 
 

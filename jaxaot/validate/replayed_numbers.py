@@ -16,7 +16,7 @@ from jaxaot.validate.conclusions import AboutNumbers
 
 RAISED: Any = type("Raised", (), {"__repr__": lambda self: "an error"})()
 """Stands for the result of an operation that raises an error."""
-_MOST = 400
+_MAX = 400
 _WHOLE_STEPS = (0, 1, -1, 2, -2, 3, -3, 10, -10, 100, 2**31, -(2**31) - 1, 2**53)
 _REAL_STEPS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e-3, 1e3, 1e300, math.inf, math.nan)
 
@@ -109,7 +109,7 @@ def nearby(inputs: Mapping[Path, Any]) -> Iterator[dict[Path, Any]]:
         for value in values:
             yield {**inputs, paths[i]: value}
     if len(paths) > 1:
-        for chosen in itertools.islice(itertools.product(*around), _MOST):
+        for chosen in itertools.islice(itertools.product(*around), _MAX):
             yield dict(zip(paths, chosen, strict=True))
 
 

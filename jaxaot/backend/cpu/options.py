@@ -54,7 +54,7 @@ _IN_SHORT_LOOPS = frozenset(_SHORT.split())
 
 _FEW_ELEMENTS = 32
 
-_MOST_COMBINED_BYTES = 4 * 2**20
+_MAX_COMBINED_BYTES = 4 * 2**20
 
 
 def gathering_by_layers(n_devices: int, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -67,8 +67,8 @@ def gathering_by_layers(n_devices: int, options: Mapping[str, Any] | None = None
       options: The user's.
     """
     limits = {
-        "xla_gpu_all_gather_combine_threshold_bytes": _MOST_COMBINED_BYTES,
-        "xla_gpu_reduce_scatter_combine_threshold_bytes": _MOST_COMBINED_BYTES // n_devices,  # counted by results
+        "xla_gpu_all_gather_combine_threshold_bytes": _MAX_COMBINED_BYTES,
+        "xla_gpu_reduce_scatter_combine_threshold_bytes": _MAX_COMBINED_BYTES // n_devices,  # counted by results
     }
     given = os.environ.get("XLA_FLAGS", "")
     return {**{name: n for name, n in limits.items() if name not in given}, **(options or {})}

@@ -21,7 +21,7 @@ from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
 from jaxaot.ir.checkpoints import open_checkpoints
 
 
-class How(enum.Enum):
+class Lowering(enum.Enum):
     """The ways of running a graph.
 
     Attributes:
@@ -39,7 +39,7 @@ class How(enum.Enum):
     SHARDS = enum.auto()
 
 
-class Way:
+class LoweringChoice:
     """How one graph is run.
 
     Attributes:
@@ -49,7 +49,7 @@ class Way:
     """
 
     def __init__(
-        self, how: How, graph: ClosedJaxpr, make: Callable[[], Tuned], sharded: ShardedExecutable | None = None
+        self, how: Lowering, graph: ClosedJaxpr, make: Callable[[], Tuned], sharded: ShardedExecutable | None = None
     ):
         """Keeps the decision.
 
@@ -74,9 +74,9 @@ class Way:
     @cached_property
     def needs_own_call(self) -> bool:
         """Whether it is no program under options that are known before the graph is."""
-        if self.how is How.EIGEN:
+        if self.how is Lowering.EIGEN:
             return is_free_of_effects(self.tuned.jaxpr)
-        return self.how in (How.SUBPROGRAMS, How.SHARDS)
+        return self.how in (Lowering.SUBPROGRAMS, Lowering.SHARDS)
 
     def sequential(
         self,
@@ -107,7 +107,7 @@ def choose_way(
     exact: bool = False,
     platform: str | None = None,
     is_one_program: bool = False,
-) -> Way:
+) -> LoweringChoice:
     """Returns how a graph is run.
 
     Args:
@@ -121,18 +121,18 @@ def choose_way(
     if passes:
         closed = open_checkpoints(closed)
     if not passes or not is_worth_tuning(closed):
-        return Way(How.REPAIRED, closed, lambda: tune(closed, (), checks, platform, exact))
+        return LoweringChoice(Lowering.REPAIRED, closed, lambda: tune(closed, (), checks, platform, exact))
 
     def tuned() -> Tuned:
         return tune(closed, passes, checks, platform, exact)
 
     sharded = None if is_one_program else plan_sharded(closed, passes, checks)  # none where roundings are kept
     if sharded is not None:
-        return Way(How.SHARDS, closed, tuned, sharded)
+        return LoweringChoice(Lowering.SHARDS, closed, tuned, sharded)
     found = tuned()
     if found.has_subprograms and not is_one_program and not pays_to_cut(found.jaxpr):
         found = dataclasses.replace(found, has_subprograms=False)
-    how = How.EIGEN if found.n_by_eigen else How.PROGRAM
+    how = Lowering.EIGEN if found.n_by_eigen else Lowering.PROGRAM
     if not is_one_program and found.has_subprograms and can_be_cut(found.jaxpr):
-        how = How.SUBPROGRAMS
-    return Way(how, closed, lambda: found)
+        how = Lowering.SUBPROGRAMS
+    return LoweringChoice(how, closed, lambda: found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxaot.buckets.table import declare
-from jaxaot.buckets.writer import MOST, Padded, Writer
+from jaxaot.buckets.writer import MAX, Padded, Writer
 from jaxaot.ir.alignment import AlignedEqn
 
 
@@ -41,7 +41,7 @@ def convolution(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     ):
         if low != low_bucket:
             raise w.refuse("its low margin depends on a size; a stride of 1 or an explicit margin does not")
-        if left.is_padded(axis) and not w.is_between(high, high_bucket, 0, MOST):
+        if left.is_padded(axis) and not w.is_between(high, high_bucket, 0, MAX):
             raise w.refuse("its high margin is negative")
         left, right = w.as_prefix(left, axis), w.as_prefix(right, across)
     if not is_grouped:

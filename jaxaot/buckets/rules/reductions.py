@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot.buckets.table import declare
-from jaxaot.buckets.writer import MOST, Padded, Writer
+from jaxaot.buckets.writer import MAX, Padded, Writer
 from jaxaot.ir.alignment import AlignedEqn
 from jaxaot.ir.extents import extent_of, plain
 
@@ -148,7 +148,7 @@ def reduce_window(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded
             continue
         if exact[0] != bucket[0]:
             raise w.refuse("its low margin depends on a size")
-        if value.is_padded(axis) and not w.is_between(exact[1], bucket[1], 0, MOST):
+        if value.is_padded(axis) and not w.is_between(exact[1], bucket[1], 0, MAX):
             raise w.refuse("its high margin is negative")
         value = w.as_prefix(value, axis)
         masked.append(axis)
@@ -172,7 +172,7 @@ def select_and_scatter(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[P
         elif source.is_padded(axis) or operand.is_padded(axis):
             if exact[0] != bucket[0]:
                 raise w.refuse("its low margin depends on a size")
-            if not w.is_between(exact[1], bucket[1], 0, MOST):
+            if not w.is_between(exact[1], bucket[1], 0, MAX):
                 raise w.refuse("its high margin is negative")
             source, operand = w.as_prefix(source, axis), w.as_prefix(operand, axis)
             with_windows.append(axis)

@@ -19,7 +19,7 @@ from jaxaot import settings as config
 from jaxaot._jax import is_outermost, trace_context
 from jaxaot._typing import Array
 from jaxaot._util import set_together
-from jaxaot.facade.deferred.stretch import MOST_CALLS, Pending, PendingLeaves, Stretch, StretchPrograms
+from jaxaot.facade.deferred.stretch import MAX_CALLS, Pending, PendingLeaves, Stretch, StretchPrograms
 from jaxaot.facade.dispatch.arguments import converted, flatten
 from jaxaot.facade.dispatch.dispatch import call, call_gathered
 from jaxaot.facade.dispatch.operands import gather, is_abstract_key, make_recipe
@@ -174,7 +174,7 @@ class OpRecorder:
         """Returns the pending results of an operation, see `Stretch.add`."""
         under = (config.get(), trace_context())
         with self._lock:
-            if under != self._under or self._stretch.is_done or self._stretch.n_calls >= MOST_CALLS:
+            if under != self._under or self._stretch.is_done or self._stretch.n_calls >= MAX_CALLS:
                 self.flush()  # a stretch runs under the settings that its operations were called under
                 self._under = under
             return self._stretch.add(kernel, operands, avals, kind)

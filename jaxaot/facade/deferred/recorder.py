@@ -30,7 +30,7 @@ from jaxaot.tape.threads import threads
 from jaxaot.views.chain import chain_dtype, chain_starts, chain_template
 from jaxaot.views.layout import Layout
 
-_MOST = 2048
+_MAX = 2048
 
 _kernels: dict[Any, EagerKernel] = {}
 """Kernels of what is done to cotangents, by what they do and the types of their operands."""
@@ -43,7 +43,7 @@ def _kernel(key: Hashable, fn: Callable[..., Any]) -> EagerKernel:
     kernel = _kernels.get(key)
     if kernel is None:
         kernel = EagerKernel(fn)
-        remember(_kernels, key, kernel, _MOST)
+        remember(_kernels, key, kernel, _MAX)
     return kernel
 
 

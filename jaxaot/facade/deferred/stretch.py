@@ -28,7 +28,7 @@ from jaxaot.passes.dce import dce
 from jaxaot.passes.prepare import prepare_forward
 from jaxaot.tape.node import Node
 
-MOST_CALLS = 1000
+MAX_CALLS = 1000
 """After so many operations a stretch runs, as compiling a graph takes longer than in proportion to its length."""
 
 

@@ -22,9 +22,9 @@ from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.nodes.saved import Packed, SavedValues
 from jaxaot.ops.dtypes import dtype
 from jaxaot.tape.engine import nodes_in_order
+from jaxaot.tape.joint_hooks import Together
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
-from jaxaot.tape.together import Together
 
 Roots = Sequence[tuple[Edge, Any]]
 _NUMBERS = (int, float, complex, np.number)

@@ -37,7 +37,7 @@ def asked(number: Callable[[], Any]) -> int | None:
     return None if known is None else int(known)
 
 
-_MOST_KEYS = 16
+_MAX_KEYS = 16
 """Slices of more elements are not sorted in a trace: each element is a key of its own."""
 
 
@@ -66,7 +66,7 @@ def distinct(array: Any, axis: int, is_sorted: bool) -> Distinct | None:
     rows = jnp.moveaxis(lax.stop_gradient(array), axis, 0)
     n = rows.shape[0]
     flat = rows.reshape(n, -1)
-    if not may_ask() or not n or (is_sorted and not 1 <= flat.shape[1] <= _MOST_KEYS):
+    if not may_ask() or not n or (is_sorted and not 1 <= flat.shape[1] <= _MAX_KEYS):
         return None
     order = jnp.arange(n)
     if is_sorted:

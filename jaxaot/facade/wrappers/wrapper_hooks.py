@@ -22,8 +22,8 @@ from jaxaot.facade.nodes.hooks import (
 from jaxaot.facade.subclass.subclass import carrying, form_of, is_wrapper, put_together, take_apart
 from jaxaot.facade.subclass.wrapper_gradients import carried, pairs_with
 from jaxaot.tape.hooks import RemovableHandle
+from jaxaot.tape.joint_hooks import Together
 from jaxaot.tape.node import Edge, Node
-from jaxaot.tape.together import Together
 
 
 def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:

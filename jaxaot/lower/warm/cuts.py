@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from jaxaot._jax import ShapedArray, is_key_dtype
-from jaxaot.backend.cpu.run import How, Way, choose_way
+from jaxaot.backend.cpu.run import Lowering, LoweringChoice, choose_way
 from jaxaot.backend.cpu.tune import Tuned
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
 from jaxaot.lower.warm.digest import NotCacheable, content_digest
@@ -169,7 +169,7 @@ def _kept(cut: Cut, place: Place, name: str, settings: Config) -> Cut:
         if graph.jaxpr.effects:
             raise NotCacheable(f"its {role} has side effects")
         way = choose_way(graph, _lowered_passes(settings), settings.check_graphs, settings.exact_rounding)
-        if way.how in (How.SUBPROGRAMS, How.SHARDS):
+        if way.how in (Lowering.SUBPROGRAMS, Lowering.SHARDS):
             raise NotCacheable(f"its {role} runs as several programs")
         flags = {field: getattr(way.tuned, said) for field, said in _FLAGS.items()}
         blobs.append(exported(way.tuned.jaxpr, role))
@@ -189,7 +189,7 @@ def _graph(text: dict[str, Any], blob: bytes, make: Callable[[], Any]) -> KeptGr
     avals = _avals(text["in"]), _avals(text["out"])
     tuned = Tuned(imported(blob, *avals), (), False, False, **{field: text[field] for field in _FLAGS})
     kept: Any = KeptGraph(*avals, None, make)
-    kept.way = Way(How[text["how"]], kept, lambda: tuned)
+    kept.way = LoweringChoice(Lowering[text["how"]], kept, lambda: tuned)
     return kept
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from jaxaot.backend.cpu.run import Way
+from jaxaot.backend.cpu.run import LoweringChoice
 from jaxaot.lower.warm.events import CacheEvent
 from jaxaot.plan.saved import TapePlan
 from jaxaot.plan.stages import Partition
@@ -21,7 +21,9 @@ class KeptGraph:
       way: How it is run; None of a graph that is not.
     """
 
-    def __init__(self, in_avals: Sequence[Any], out_avals: Sequence[Any], way: Way | None, make: Callable[[], Any]):
+    def __init__(
+        self, in_avals: Sequence[Any], out_avals: Sequence[Any], way: LoweringChoice | None, make: Callable[[], Any]
+    ):
         """Makes one; `make` returns the graph itself."""
         self.in_avals, self.out_avals, self.way = list(in_avals), list(out_avals), way
         self._make = make

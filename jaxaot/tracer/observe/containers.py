@@ -26,7 +26,7 @@ from jaxaot.tracer.observe.paths import SEQUENCES, item_steps, key_step
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice)
 CONSTANT = (types.BuiltinFunctionType, np.dtype, dtype, np.ufunc, enum.Enum)
-FEW, MOST = 256, 100_000
+FEW, MAX = 256, 100_000
 """Up to so many items are guarded one by one; up to so many at all."""
 
 
@@ -116,12 +116,12 @@ def check_size(path: Path, n: int, what: str) -> bool:
     Raises:
       UnguardedError: If there are too many, and the user does not.
     """
-    if n <= MOST:
+    if n <= MAX:
         return True
     if settings.get().trust_large_containers:
         return False
     raise UnguardedError(
-        f"The function reads `{path_text(path)}`, which has {n:,} {what}. With more than {MOST:,} it takes too long to "
+        f"The function reads `{path_text(path)}`, which has {n:,} {what}. With more than {MAX:,} it takes too long to "
         "look at each call whether they are the same. Keep them in a NumPy array or a tensor. Or say that they never "
         "change while their number does not: `ja.config(trust_large_containers=True)`."
     )

@@ -36,7 +36,7 @@ from jaxaot.plan.facts import (
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.world import WorldPlan, path_of
 from jaxaot.tracer.numbers.predictions import place_of
-from jaxaot.tracer.observe.containers import MOST
+from jaxaot.tracer.observe.containers import MAX
 from jaxaot.tracer.observe.names import code_names
 from jaxaot.tracer.observe.paths import is_foreign, is_foreign_class
 from jaxaot.tracer.observe.side_effects import SideEffects
@@ -290,7 +290,7 @@ def _is_known(holder: Any) -> bool:
     if isinstance(holder, type):
         return not is_foreign_class(holder)
     if type(holder) in (*_CONTAINERS, tuple):
-        return len(holder) <= MOST
+        return len(holder) <= MAX
     if pytree.is_node(holder):  # what is registered with jax is guarded by its tree
         return False
     is_plain = type(holder) in (types.SimpleNamespace, types.CellType)
@@ -357,7 +357,7 @@ class Facts:
         first = self._first.setdefault(id(load.value), path)
         if first != path:
             yield AreOne(path, first)
-        if load.is_counted and type(load.value) in (list, dict, deque) and len(load.value) <= MOST:
+        if load.is_counted and type(load.value) in (list, dict, deque) and len(load.value) <= MAX:
             yield CountsItems(path, len(load.value))
 
     def _was_there(self, load: _Load) -> bool:

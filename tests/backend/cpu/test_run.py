@@ -6,7 +6,7 @@ import pytest
 from jax import lax
 
 from jaxaot.backend.cpu.pipeline import SHARDS
-from jaxaot.backend.cpu.run import How, choose_way
+from jaxaot.backend.cpu.run import Lowering, choose_way
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
 from jaxaot.passes.declared import On
@@ -35,11 +35,11 @@ def graph_of(fn, *args):
 
 
 WAYS = {
-    "repaired": (lambda x: x + 1, (jnp.ones(8),), How.REPAIRED),
-    "program": (lambda x, w: x @ w, (X[:1024], W), How.PROGRAM),
-    "eigen": (convolved, (IMAGE, KERNEL), How.EIGEN),
-    "subprograms": (descent, (X, W), How.SUBPROGRAMS),
-    "shares": (descent, (X, W), How.SHARDS),
+    "repaired": (lambda x: x + 1, (jnp.ones(8),), Lowering.REPAIRED),
+    "program": (lambda x, w: x @ w, (X[:1024], W), Lowering.PROGRAM),
+    "eigen": (convolved, (IMAGE, KERNEL), Lowering.EIGEN),
+    "subprograms": (descent, (X, W), Lowering.SUBPROGRAMS),
+    "shares": (descent, (X, W), Lowering.SHARDS),
 }
 
 
@@ -55,20 +55,20 @@ def test_each_way(name):
     closed = graph_of(fn, *args)
     assert choose_way(closed, passes).how is how
     alone = choose_way(closed, passes, is_one_program=True)
-    assert alone.how is (How.PROGRAM if how in (How.SUBPROGRAMS, How.SHARDS) else how)
-    assert choose_way(closed, ()).how is How.REPAIRED
+    assert alone.how is (Lowering.PROGRAM if how in (Lowering.SUBPROGRAMS, Lowering.SHARDS) else how)
+    assert choose_way(closed, ()).how is Lowering.REPAIRED
 
 
 @pytest.mark.parametrize("name", WAYS)
 def test_an_executable_asks_for_it(name):
     fn, args, how = WAYS[name]
     executable = Executable(graph_of(fn, *args))
-    assert executable.way.how is (How.SHARDS if fn is descent else how)
-    assert (executable.sharded is not None) == (executable.way.how is How.SHARDS)
+    assert executable.way.how is (Lowering.SHARDS if fn is descent else how)
+    assert (executable.sharded is not None) == (executable.way.how is Lowering.SHARDS)
 
 
 def test_kernels_are_one_program():
-    assert choose_way(graph_of(descent, X, W), lowered_passes(None, "cpu", on=On.KERNEL)).how is How.PROGRAM
+    assert choose_way(graph_of(descent, X, W), lowered_passes(None, "cpu", on=On.KERNEL)).how is Lowering.PROGRAM
 
 
 def test_only_a_changed_graph_is_another():
@@ -87,7 +87,7 @@ def test_what_computes_much_for_each_byte_is_not_cut(name, using_machine):
     using_machine(n_cores=2, max_flops_per_kept_byte=1)
     way = choose_way(closed, passes)
     assert way.tuned.limit_bytes is None
-    assert way.how is (how if how is How.EIGEN else How.PROGRAM)
+    assert way.how is (how if how is Lowering.EIGEN else Lowering.PROGRAM)
 
 
 def test_options_that_a_graph_with_effects_cannot_wait_for():
@@ -96,5 +96,5 @@ def test_options_that_a_graph_with_effects_cannot_wait_for():
         return convolved(x, k)
 
     ways = [choose_way(graph_of(fn, IMAGE, KERNEL), lowered_passes(None, "cpu")) for fn in (convolved, noisy)]
-    assert [way.how for way in ways] == [How.EIGEN, How.EIGEN]
+    assert [way.how for way in ways] == [Lowering.EIGEN, Lowering.EIGEN]
     assert [way.needs_own_call for way in ways] == [True, False]

@@ -7,7 +7,7 @@ costs page faults. glibc keeps a heap if `M_TOP_PAD` is as large as one
 part of heaps by themselves, and are always given back; from version 2.36 on `M_MMAP_THRESHOLD` may be nearly a heap.
 
 The settings hold for all that the process frees, other code's memory too. So what is free is given back whenever a
-program is prepared and more than `MOST_KEPT_BYTES` are; and all of it by `ja.config(keep_heaps=False)`, which also sets
+program is prepared and more than `MAX_KEPT_BYTES` are; and all of it by `ja.config(keep_heaps=False)`, which also sets
 the parameters back.
 """
 
@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from jaxaot import settings
 from jaxaot.backend.cpu.machine import machine
 
-MOST_KEPT_BYTES = 512 << 20
+MAX_KEPT_BYTES = 512 << 20
 """How much memory may be free in the process when a program is prepared."""
 
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
@@ -60,7 +60,7 @@ def keep_freed_memory() -> bool:
     if not _is_keeping:
         heap = machine().heap_bytes
         _is_keeping = _set_parameters(_mmap_threshold(), heap, heap)
-    elif free_bytes() > MOST_KEPT_BYTES:
+    elif free_bytes() > MAX_KEPT_BYTES:
         _libc().malloc_trim(0)
     return _is_keeping
 

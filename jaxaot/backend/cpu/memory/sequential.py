@@ -22,7 +22,7 @@ from jaxaot._util import format_bytes
 from jaxaot.backend.cpu.counts import costs_of
 from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory.allocator import (
-    MOST_KEPT_BYTES,
+    MAX_KEPT_BYTES,
     given_back_bytes,
     is_told_otherwise,
     keep_freed_memory,
@@ -44,7 +44,7 @@ from jaxaot.ir.cost import graph_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.passes.attempt import attempt
 
-_MOST = 2
+_MAX = 2
 """How many times the estimate XLA may need: a graph that is estimated at less than its part is not looked at."""
 
 _USUAL = 1.15
@@ -275,7 +275,7 @@ def can_be_cut(closed: ClosedJaxpr) -> bool:
     if not is_free_of_effects(closed):
         return False
     limit = machine().kept_bytes
-    return _held_bytes(closed, limit) > limit // _MOST and _held_bytes(closed) <= MOST_KEPT_BYTES
+    return _held_bytes(closed, limit) > limit // _MAX and _held_bytes(closed) <= MAX_KEPT_BYTES
 
 
 def pays_to_cut(closed: ClosedJaxpr) -> bool:
@@ -329,7 +329,7 @@ def _explain_cut(closed: ClosedJaxpr, limit: int) -> str:
         return "one program, which keeps the order of the side effects"
     estimate = temporary_bytes(closed.jaxpr.eqns, set(closed.jaxpr.outvars), limit=limit)
     needs = f"temporaries of about {format_bytes(estimate)}, and {format_bytes(limit)} are kept between calls"
-    if _MOST * estimate <= limit:
+    if _MAX * estimate <= limit:
         return f"one program: {needs}"
     is_sure = _LEAST * estimate > limit
     return f"several programs: {needs}" if is_sure else f"as many programs as XLA needs: {needs}"

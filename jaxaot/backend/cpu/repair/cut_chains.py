@@ -19,10 +19,10 @@ from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import aval_bytes, is_rewritable, users, variables
 
-MOST_SHARED = 12
+MAX_SHARED = 12
 """How many equations with several readers may be in a row."""
 
-MOST_TOGETHER = 64
+MAX_TOGETHER = 64
 """From how many equations on a kernel ends: two such rows may still meet in one."""
 
 _NONE: frozenset[int] = frozenset()
@@ -50,11 +50,11 @@ def cut_chains(closed: ClosedJaxpr) -> ClosedJaxpr:
         is_shared = len(readers.get(made, ())) > 1
         deepest = max((n_shared.get(var, 0) for var in operands), default=0) + is_shared
         together = frozenset((i,)).union(*(kernel.get(var, _NONE) for var in operands))
-        is_long = (is_shared and deepest > MOST_SHARED) or len(together) >= MOST_TOGETHER
+        is_long = (is_shared and deepest > MAX_SHARED) or len(together) >= MAX_TOGETHER
         is_small = aval_bytes(made.aval) <= machine().cached_bytes
         if is_long and is_small and made in readers and is_rewritable(eqn):
             rewriter.hold(made)
         else:
             n_shared[made] = deepest
-            kernel[made] = together if len(together) < MOST_TOGETHER else _NONE
+            kernel[made] = together if len(together) < MAX_TOGETHER else _NONE
     return rewriter.graph()

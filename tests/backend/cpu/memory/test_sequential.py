@@ -154,9 +154,9 @@ def test_small_and_effectful_graphs_are_one_program():
 def test_what_needs_more_than_the_process_may_keep_is_one_program(monkeypatch):
     closed = graph_of(step, WEIGHTS, X)
     estimate = temporary_bytes(closed.jaxpr.eqns, set(), limit=1 << 40, delayed=False)
-    monkeypatch.setattr(sequential, "MOST_KEPT_BYTES", estimate)
+    monkeypatch.setattr(sequential, "MAX_KEPT_BYTES", estimate)
     assert can_be_cut(closed)
-    monkeypatch.setattr(sequential, "MOST_KEPT_BYTES", estimate - 1)
+    monkeypatch.setattr(sequential, "MAX_KEPT_BYTES", estimate - 1)
     assert not can_be_cut(closed)
 
 
