@@ -19,6 +19,7 @@ from jaxaot.facade.marks.bad_arguments import require_arguments
 from jaxaot.facade.marks.raised import require_values
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.warm.kept import Cut
+from jaxaot.plan.difference import CallKey
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.runtime.bucket_plan import Shared
@@ -35,7 +36,6 @@ from jaxaot.runtime.sizes import TracedSizes, cached_calls, changing_views, in_b
 from jaxaot.runtime.traced_call import GivenCall, Trace, TracedCall
 from jaxaot.runtime.warm import warm
 from jaxaot.tracer.trace import trace_call
-from jaxaot.validate.prove import prove_guards
 
 
 def compiled(fn: Callable[..., Any], options: CompileOptions) -> CompiledFunction[..., Any]:
@@ -84,13 +84,20 @@ def traced_of(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
         raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
 
+def prove(traced: Traced, key: CallKey, name: str) -> None:
+    """Proves the guards of a program, where the settings ask for that."""
+    if key.settings.validate_guards:
+        from jaxaot.validate.prove import prove_guards  # a solver that few ask for
+
+        prove_guards(traced, key, name)
+
+
 def proved(trace: Trace) -> Trace:
-    """Returns a stage that proves the guards of what it traces, where the settings ask for that."""
+    """Returns a stage that proves the guards of what it traces."""
 
     def stage(given: GivenCall) -> TracedCall:
         call = trace(given)
-        if call.key.settings.validate_guards:
-            prove_guards(call.traced, call.key, call.name)
+        prove(call.traced, call.key, call.name)
         return call
 
     return stage
@@ -102,6 +109,7 @@ class TracingStages:
     begin = staticmethod(traced_call)
     trace = staticmethod(trace_at)
     joint = staticmethod(flow.plain_joint_of)
+    prove = staticmethod(prove)
 
 
 class Pipeline(TracingStages):

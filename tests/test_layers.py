@@ -142,6 +142,7 @@ LOCAL = {
     ("jitted.py", "jaxaot.plan.alias"),
     ("jitted.py", "jaxaot.report.build"),
     ("lower/jit.py", "jaxaot.lower.jit_report"),
+    ("pipeline.py", "jaxaot.validate.prove"),  # a solver that few ask for
     ("facade/members/help.py", "jaxaot.ops.sentences"),  # an op has its help and its function when it is first used
     ("facade/members/lazy_methods.py", "jaxaot.facade.members._forms"),
 }

@@ -27,7 +27,6 @@ from jaxaot.runtime.links import Linker, Walk
 from jaxaot.runtime.program import Program
 from jaxaot.runtime.source import MISS
 from jaxaot.runtime.traced_call import GivenCall, TracedCall
-from jaxaot.validate.prove import prove_guards
 
 
 class TooManyBreaks(Exception):
@@ -61,8 +60,7 @@ class SegmentBuilder:
         stages = self.pipeline
         traced = self.trace(fn, args, kwargs, walk.known, numbers)
         key = key_for_call(traced, fn, args, kwargs)
-        if key.settings.validate_guards:
-            prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
+        stages.prove(traced, key, getattr(fn, "__name__", type(fn).__name__))
         call = TracedCall(GivenCall(fn, args, kwargs, numbers), traced, stages.joint, key)
         found = stages.sizes.plan(call) if stages.sizes is not None and call.counts else None
         bucket = found if isinstance(found, BucketPlan) else None
