@@ -70,8 +70,8 @@ class Rewriter:
         return substitute(atoms, self._replaced)
 
     def replace(self, var: Var, atom: Atom) -> None:
-        """Lets another atom stand for a variable from here on."""
-        self._replaced[var] = atom
+        """Lets another atom stand for a variable from here on, or what stands for that atom itself."""
+        (self._replaced[var],) = self.read([atom])
 
     def keep(self, eqn: Eqn) -> None:
         """Writes an equation as it is, but for what was replaced."""

@@ -115,3 +115,19 @@ def test_equations_that_are_written_alone_are_taken_out():
     rewriter.keep(eqn)
     assert [made.primitive.name for made in rewriter.take()] == ["cos"]
     assert rewriter.take() == []
+
+
+def test_what_stands_for_a_variable_is_itself_replaced():
+    def without_ones(closed):
+        rewriter = Rewriter(closed)
+        for eqn in rewriter.equations():
+            if eqn.primitive.name == "mul" and getattr(eqn.invars[1], "val", None) == 1:
+                rewriter.replace(eqn.outvars[0], eqn.invars[0])
+            else:
+                rewriter.keep(eqn)
+        return rewriter.graph()
+
+    found = without_ones(graph_of(lambda x: jnp.sin(x * 1.0 * 1.0), X))
+    check_graph(found)
+    assert [eqn.primitive.name for eqn in found.jaxpr.eqns] == ["sin"]
+    np.testing.assert_array_equal(jaxpr_as_fun(found)(X)[0], jnp.sin(X))

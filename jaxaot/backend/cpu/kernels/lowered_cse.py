@@ -26,7 +26,7 @@ def lowered_cse(closed: ClosedJaxpr) -> ClosedJaxpr:
     returned = set(map(id, closed.jaxpr.outvars))
     for eqn in rewriter.equations():
         if eqn.primitive.name in _IDENTITIES and id(eqn.outvars[0]) not in returned:
-            rewriter.replace(eqn.outvars[0], rewriter.read(eqn.invars)[0])
+            rewriter.replace(eqn.outvars[0], eqn.invars[0])
         else:
             rewriter.keep(eqn)
     return dce(cse(rewriter.graph()))
