@@ -16,12 +16,12 @@ ROOT = pathlib.Path(__file__).parents[1]
 PACKAGE = ROOT / "jaxaot"
 
 LIMITS = {
-    "hand-written lines": 113_650,
+    "hand-written lines": 114_950,
     "generated lines": 4_750,
-    "files over 600 lines": 5,
+    "files over 600 lines": 6,
     "functions over 100 lines": 0,
-    "functions over 60 lines": 17,
-    "most modules that one imports": 28,
+    "functions over 60 lines": 18,
+    "most modules that one imports": 29,
     "modules in circles, for types too": 0,
     "most files in a room of facade/": 14,
     "most lines in a room of facade/": 3_900,

@@ -17,7 +17,6 @@ from jaxaot.facade.memory.tensor import Tensor
 
 _HIDDEN = ("_parameters", "_buffers", "_modules")
 """Where a module of `ja.nn` keeps what its users know as its own attributes, and PyTorch's state dicts name so."""
-_PLAIN = (bool, int, float, complex, str, type(None))
 
 
 class AbstractLifted(abc.ABC):
@@ -59,23 +58,6 @@ class AbstractLifted(abc.ABC):
         return self.module
 
 
-class PlainValues:
-    """The plain Python values of the objects of a module, which may decide what it computes.
-
-    A trace runs the module's Python code, and a counter moves on in it. So what later calls are compared with is what
-    the values are after the trace, and `values` is set then.
-    """
-
-    def __init__(self, values: tuple[Any, ...]):
-        self.values = values
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, PlainValues) and self.values == other.values
-
-    def __hash__(self) -> int:
-        return hash(PlainValues)
-
-
 class LiftedObject(AbstractLifted):
     """Any callable Python object: tensors among its attributes, and in the objects, lists and dicts that these hold."""
 
@@ -88,28 +70,22 @@ class LiftedObject(AbstractLifted):
             )
         self.module = module
         self.parameters, self.buffers = {}, {}
-        self._latest = PlainValues(())
-        self._ran = False
         self.refresh()
 
     def refresh(self) -> Hashable:
-        found, plain = _collect(self.module)
+        found, structure = _collect(self.module)
         self.parameters, self.buffers = {}, {}
         for name, tensor in found:
             is_parameter = tensor.requires_grad and tensor.is_leaf
             (self.parameters if is_parameter else self.buffers)[name] = tensor
-        self._latest = PlainValues(plain)
-        return self._latest
+        return structure
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        self._ran = True
         run = self.module if callable(self.module) else self.module.forward
         return run(*args, **kwargs)
 
     def store(self) -> None:
-        if self._ran:  # the tensors are the module's own, but its Python code ran, so that plain values may have moved
-            self._latest.values = _collect(self.module)[1]
-            self._ran = False
+        pass  # the tensors are the module's own
 
     def gradients(self) -> dict[str, Tensor | None]:
         return {name: tensor.grad for name, tensor in self.parameters.items()}
@@ -121,12 +97,12 @@ class LiftedObject(AbstractLifted):
 
 
 def _collect(module: object) -> tuple[list[tuple[str, Tensor]], tuple[Any, ...]]:
-    """Returns the tensors that an object holds, by name and each once, and its plain values.
+    """Returns the tensors that an object holds, by name and each once, and how many children each object in it has.
 
     An object's own tensors come before those of the objects that it holds, as in PyTorch.
     """
     tensors: list[tuple[str, Tensor]] = []
-    plain: list[Any] = []
+    structure: list[tuple[str, int]] = []
     seen: set[int] = set()
 
     def visit(value: object, prefix: str) -> None:
@@ -138,16 +114,14 @@ def _collect(module: object) -> tuple[list[tuple[str, Tensor]], tuple[Any, ...]]
             if isinstance(child, Tensor) and id(child) not in seen:
                 seen.add(id(child))
                 tensors.append((prefix + name, child))
-            elif type(child) in _PLAIN:
-                plain.append((prefix + name, child))
-        plain.append((prefix, len(children)))
+        structure.append((prefix, len(children)))
         for name, child in children:
             if not isinstance(child, Tensor):
                 visit(child, prefix if name in _HIDDEN else f"{prefix}{name}.")
 
     if not isinstance(module, CODE):
         visit(module, "")
-    return tensors, tuple(plain)
+    return tensors, tuple(structure)
 
 
 def holds_tensors(value: object) -> bool:

@@ -24,12 +24,12 @@ from jaxaot.archive.storages import lay_out
 from jaxaot.errors import ArchiveError, SignatureMismatchError, StateDictError
 from jaxaot.facade.dispatch.create import as_tensor
 from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.plan.source import MISS
 from jaxaot.runtime.bucket_plan import may_be_padded
 from jaxaot.runtime.compile_report import Inspector
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.guards import generate_test
 from jaxaot.runtime.options import CompileOptions
-from jaxaot.runtime.source import MISS
 from jaxaot.saving import load_tensors
 from jaxaot.tape.modes import no_grad
 from jaxaot.tape.modes import state as modes

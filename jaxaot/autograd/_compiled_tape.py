@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 from jaxaot.api import compile as compile_function
@@ -20,7 +21,7 @@ from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
 from jaxaot.tape.threads import threads
-from jaxaot.tracer.observe.side_effects import SideEffects
+from jaxaot.tracer.observe.observer import Observer
 
 _MAX_TAPES = 64
 _MAX_NODES = 20_000
@@ -150,13 +151,16 @@ class TapeCompiler:
         world = types.SimpleNamespace(functions=tape.world.functions, contexts=tape.world.contexts, packed=packed)
         is_new = tape.has_code and not known.run.cache_info().currsize
         known.enter(world)
-        put_back = _effects_of(world) if is_new else None
+        observer = Observer(is_strict=False) if is_new else None
+        if observer is not None:
+            observer.reach(((("root", "world"),), world))
         token = _running.set(tape)
         try:
-            results = known.run(tuple(tape.arrays), tuple(tape.tensors))
+            with observer or contextlib.nullcontext():
+                results = known.run(tuple(tape.arrays), tuple(tape.tensors))
         except Exception as error:
-            if put_back is not None:
-                put_back()
+            if observer is not None:
+                observer.world.put_back()
             if not (tape.has_code or isinstance(error, JaxaotError)):
                 raise
             known.reason = f"the program could not be made: {_first_line(error)}"
@@ -164,17 +168,9 @@ class TapeCompiler:
         finally:
             _running.reset(token)
             known.enter(None)
-        if put_back is not None:
-            self._look_for_effects(known, world, put_back)
-        return {edge: t._read() for edge, t in zip(tape.inputs or (), results, strict=False) if t is not None}
-
-    def _look_for_effects(self, known: _Known, world: Any, put_back: Callable[[], bool]) -> None:
-        """Leaves tapes to the engine from now on if their hooks change Python objects: a program does that once."""
-        redo = _effects_of(world)
-        is_changed = put_back()
-        redo()
-        if is_changed:
+        if observer is not None and observer.world.is_changed():  # which a program does once
             known.reason = "a hook changes Python objects, which has to happen in each backward"
+        return {edge: t._read() for edge, t in zip(tape.inputs or (), results, strict=False) if t is not None}
 
     def _note(self, reason: str) -> None:
         with self._lock:
@@ -211,11 +207,6 @@ def _run_with(arrays: Sequence[Any], packed: Sequence[Any]) -> Any:
     with tape.holding(arrays, packed) as roots:
         found = run_engine(roots, True, False, tape.inputs, tape.accumulates)
     return tuple(None if edge not in found else wrap_gradient(found[edge]) for edge in tape.inputs or ())
-
-
-def _effects_of(world: Any) -> Callable[[], bool]:
-    """Returns a function that undoes whatever the user's code changes from now on."""
-    return SideEffects([((("root", "world"),), world)]).put_back
 
 
 def _first_line(error: Exception) -> str:

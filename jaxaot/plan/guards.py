@@ -215,7 +215,7 @@ class IsMadeAs(Condition):
 
 @immutable
 class Answers(Condition):
-    """A tensor of which the function asked for a fact.
+    """A tensor or a class of which the function asked for a fact.
 
     Attributes:
       fact: The name of the fact.
@@ -231,7 +231,7 @@ class Answers(Condition):
         return (f"{code.constant(self.ask)}({code.step(path)}) != {code.constant(self.value)}",)
 
     def words(self, names: Names) -> str:
-        return f"a tensor with the {self.fact} {shown(self.value)}"
+        return f"a {'class' if self.fact.startswith('__') else 'tensor'} with the {self.fact} {shown(self.value)}"
 
 
 @immutable
@@ -285,12 +285,14 @@ class HasType(Condition):
 
 @immutable
 class HasLength(Condition):
-    """The number of items of a list or tuple."""
+    """The number of items of a list or tuple; `base` is the class of Python's of one that has a way of its own."""
 
     n: int
+    base: Any = None
 
     def misses(self, code: Code, path: Path) -> tuple[str, ...]:
-        return (f"len({code.path(path)}) != {self.n}",)
+        length = "len" if self.base is None else code.constant(self.base.__len__)
+        return (f"{length}({code.path(path)}) != {self.n}",)
 
     def words(self, names: Names) -> str:
         return f"a container of {self.n} items"
@@ -301,12 +303,14 @@ class HasLength(Condition):
 
 @immutable
 class HasAttributes(Condition):
-    """The number of attributes of an object."""
+    """The number of attributes of an object; `is_own` where its class reads attributes in a way of its own."""
 
     n: int
+    is_own: bool = False
 
     def misses(self, code: Code, path: Path) -> tuple[str, ...]:
-        return (f"len({code.path(path)}.__dict__) != {self.n}",)
+        attributes = code.path((*path, ("own" if self.is_own else "attr", "__dict__")))
+        return (f"len({attributes}) != {self.n}",)
 
     def words(self, names: Names) -> str:
         return f"an object of {self.n} attributes"
@@ -326,6 +330,42 @@ class IsAbsent(Condition):
 
     def words(self, names: Names) -> str:
         return "absent"
+
+
+@immutable
+class IsThere(Condition):
+    """An attribute or item that there is, whatever it holds; the path leads to what has it."""
+
+    name: Any
+    is_item: bool
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        owner, name = code.path(path), code.constant(self.name)
+        return (f"{name} not in {owner}" if self.is_item else f"not hasattr({owner}, {name})",)
+
+    def words(self, names: Names) -> str:
+        return f"with {self.name!r}"
+
+
+@immutable
+class IsEmpty(Condition):
+    """A slot of an object, or a variable of a closure, with nothing inside."""
+
+    slot: Any
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"{code.constant(_is_filled)}({code.constant(self.slot)}, {code.path(path[:-1])})",)
+
+    def words(self, names: Names) -> str:
+        return "absent"
+
+
+def _is_filled(slot: Any, value: Any) -> bool:
+    try:
+        slot.__get__(value)
+    except (AttributeError, ValueError):  # the second of a variable of a closure
+        return False
+    return True
 
 
 @immutable
@@ -366,12 +406,18 @@ class HasLayout(Condition):
 
 @immutable
 class HasKeys(Condition):
-    """The keys of a dict; an `ObjectKey` stands for one that is known by its identity."""
+    """The keys of a dict; an `ObjectKey` stands for one that is known by its identity.
+
+    Attributes:
+      keys: The keys.
+      is_raw: Whether the dict gives items in a way of its own.
+    """
 
     keys: tuple[Any, ...]
+    is_raw: bool = False
 
     def misses(self, code: Code, path: Path) -> tuple[str, ...]:
-        keys = f"(*{code.path(path)},)"
+        keys = f"(*dict.keys({code.path(path)}),)" if self.is_raw else f"(*{code.path(path)},)"
         if any(isinstance(key, ObjectKey) for key in self.keys):
             return (f"{code.constant(_keys_differ)}({keys}, {code.constant(self.keys)})",)
         return (f"{keys} != {code.constant(self.keys)}",)

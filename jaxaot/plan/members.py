@@ -8,8 +8,10 @@ from __future__ import annotations
 import array
 import copy
 import itertools
+import logging
 import operator
 import os
+import threading
 import weakref
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -118,6 +120,18 @@ def _memory(value: memoryview) -> Any:
         return None
 
 
+def _of_logger(logger: logging.Logger) -> Any:
+    """Returns what decides whether a logger logs, and where."""
+    return (
+        logger.level,
+        logger.getEffectiveLevel(),
+        logger.disabled,
+        logger.manager.disable,
+        len(logger.handlers),
+        logger.propagate,
+    )
+
+
 READINGS: dict[type, Callable[[Any], Any]] = {
     bytearray: bytes,
     memoryview: _memory,
@@ -126,6 +140,10 @@ READINGS: dict[type, Callable[[Any], Any]] = {
     operator.itemgetter: operator.methodcaller("__reduce__"),
     operator.methodcaller: operator.methodcaller("__reduce__"),
     type(os.environ): dict,
+    logging.Logger: lambda value: _of_logger(value),
+    logging.RootLogger: lambda value: _of_logger(value),
+    threading.Event: threading.Event.is_set,
+    type(threading.Lock()): operator.methodcaller("locked"),
 }
 """Classes whose objects change in place or are not compared → what reads all that they hold."""
 
@@ -156,11 +174,13 @@ class Member(NamedTuple):
       owner: The class or module.
       name: Its name there.
       value: Itself.
+      code: The code of the function that it is, if that is looked at: tools put other code into functions.
     """
 
     owner: Any
     name: str
     value: Any
+    code: Any = None
 
 
 @immutable
@@ -189,6 +209,8 @@ class HasMethods(Condition):
                 tests.append(f"{code.constant(read)}({space}) != {code.constant(tuple(m.value for m in members))}")
         for member in self.members:
             fn = function_behind(member.value) if isinstance(member.owner, type) else None
+            if fn is not None and member.code is not None:
+                tests.append(f"{code.constant(fn)}.__code__ is not {code.constant(member.code)}")
             if fn is not None and fn.__defaults__ is not None:
                 tests.append(f"{code.constant(fn)}.__defaults__ is not {code.constant(fn.__defaults__)}")
         for cls, names in self.absent:
@@ -221,20 +243,67 @@ class HasMethods(Condition):
 
 
 @immutable
-class HidesNone(Condition):
-    """An object none of whose attributes hides a method of its class."""
+class Lacks(Condition):
+    """An object that has no attributes of its own by some names: code looked for them there first."""
 
     names: tuple[str, ...]
 
     def misses(self, code: Code, path: Path) -> tuple[str, ...]:
         found = code.path((*path, ("attr", "__dict__")))
-        return tuple(f"{name!r} in {found}" for name in self.names)
+        if len(self.names) <= 2:
+            return tuple(f"{name!r} in {found}" for name in self.names)
+        return (f"not {found}.keys().isdisjoint({code.constant(self.names)})",)
 
     def words(self, names: Names) -> str:
         return f"an object without an attribute {' or '.join(map(repr, self.names))}"
 
-    def agrees(self, names: Names, other: HidesNone, other_names: Names) -> bool:
+    def agrees(self, names: Names, other: Lacks, other_names: Names) -> bool:
         return True
+
+
+@immutable
+class HasVariables(Condition):
+    """Global variables that there are not, and Python's own functions that code finds in their place.
+
+    Attributes:
+      absent: The names.
+      own: What those of them are that Python has.
+      space: Where Python has them.
+    """
+
+    absent: tuple[str, ...]
+    own: tuple[tuple[str, Any], ...]
+    space: Any
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        tests = [f"not {code.path(path)}.keys().isdisjoint({code.constant(self.absent)})"]
+        if self.space is None:
+            return tuple(tests)
+        space, own = code.constant(self.space), dict(self.own)
+        neither = tuple(name for name in self.absent if name not in own)
+        if neither:
+            tests.append(f"not {space}.keys().isdisjoint({code.constant(neither)})")
+        if len(self.own) == 1:
+            ((name, fn),) = self.own
+            tests.append(f"{space}.get({name!r}) is not {code.constant(fn)}")
+        elif self.own:
+            read = code.constant(operator.itemgetter(*(name for name, _ in self.own)))
+            tests.append(f"{read}({space}) != {code.constant(tuple(fn for _, fn in self.own))}")
+        return tuple(tests)
+
+    def words(self, names: Names) -> str:
+        return f"without {' and '.join(f'`{name}`' for name in self.absent)}"
+
+    def _changed(self, other: HasVariables) -> list[str]:
+        was = dict(self.own)
+        return [name for name, fn in other.own if was.get(name, fn) is not fn]
+
+    def agrees(self, names: Names, other: HasVariables, other_names: Names) -> bool:
+        return not self._changed(other)
+
+    def change(self, names: Names, other: HasVariables, other_names: Names) -> str:
+        changed = ", ".join(f"`{name}`" for name in self._changed(other))
+        return f"find another {changed}" if changed else "have a name that hides one of Python's"
 
 
 @immutable

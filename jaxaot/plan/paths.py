@@ -6,9 +6,11 @@ from a root.
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import types
 import weakref
+from collections import OrderedDict, deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -85,6 +87,10 @@ def follow(roots: Iterable[tuple[Path, Any]], path: Path) -> Any:
                 value = getattr(value, key)
             case "item":
                 value = value[key]
+            case "own":
+                value = object.__getattribute__(value, key)
+            case "raw":
+                value = raw_item(value, key)
             case "closure":
                 value = value.__closure__[key[0]].cell_contents
             case "global":
@@ -96,7 +102,7 @@ def follow(roots: Iterable[tuple[Path, Any]], path: Path) -> Any:
             case "member":
                 value = key()
             case "context":
-                value = value.get(UNSET)
+                value = held_by_variable(value)
             case "referent":
                 value = value()
             case "variable":
@@ -108,6 +114,27 @@ def follow(roots: Iterable[tuple[Path, Any]], path: Path) -> Any:
             case _:
                 value = class_member(value, key)
     return value
+
+
+_BASES = (OrderedDict, dict, list, tuple, deque)
+
+
+def base_of(container: object) -> Any:
+    """Returns which of Python's containers a container is one of."""
+    return next((base for base in _BASES if issubclass(type(container), base)), None)
+
+
+def raw_item(container: Any, key: Any) -> Any:
+    """Returns an item of a container of a class that gives items in its own way, past that."""
+    return base_of(container).__getitem__(container, key)
+
+
+def held_by_variable(variable: contextvars.ContextVar[Any]) -> Any:
+    """Returns the value of a context variable here; `UNSET` if it has none."""
+    try:
+        return variable.get()
+    except LookupError:
+        return UNSET
 
 
 def children_of(value: object) -> list[tuple[str, Any]]:
@@ -123,9 +150,9 @@ def path_text(path: Path) -> str:
         match kind:
             case "root":
                 text = key
-            case "attr":
+            case "attr" | "own":
                 text += f".{key}"
-            case "item":
+            case "item" | "raw":
                 text += f"[{key!r}]"
             case "closure":
                 text = key[1]  # the name that the user's function gives it
@@ -144,7 +171,7 @@ def path_text(path: Path) -> str:
             case "variable":
                 text += f"[{key!r}]"
             case "module":
-                text = key.__name__
+                text = getattr(key, "__name__", type(key).__name__)
             case "class":
                 text += f".{key}"
             case "child":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -15,7 +15,7 @@ from jaxaot.errors import ArgumentError, TensorTypeError
 from jaxaot.facade.cells.cells import is_leaf, kind_of
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.rematerialize.cells import Cells
-from jaxaot.rematerialize.read_key import ReadKey
+from jaxaot.rematerialize.read_key import Reads
 
 
 def require_function(fn: object, name: str) -> None:
@@ -58,18 +58,18 @@ def _is_size(size: Any) -> bool:
         return False
 
 
-def call_key(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_key(args: tuple[Any, ...], kwargs: dict[str, Any], reads: Reads) -> Any:
     """Returns what a graph of a call depends on besides the function itself; None if that cannot be told.
 
-    It is equal for calls whose arguments have the same types, that find the same in the attributes, variables and
-    containers that the function reads. Calls with tensors are not told apart: they are traced anew.
+    It is equal for calls whose arguments have the same types, and that find what was read of Python in one trace. Calls
+    with tensors are not told apart: they are traced anew.
     """
     leaves, tree = pytree.flatten((args, kwargs), is_leaf=is_leaf)
     if any(isinstance(leaf, Tensor) for leaf in leaves):
         return None
     cells = Cells.among((args, kwargs))
     types = tuple(map(_type_key, (leaf for leaf in leaves if kind_of(leaf) is None)))
-    key = ReadKey(fn, args, kwargs), tree, types, cells.structure, tuple(map(_type_key, cells.arrays)), trace_context()
+    key = reads, tree, types, cells.structure, tuple(map(_type_key, cells.arrays)), trace_context()
     try:
         hash(key)
     except TypeError:

@@ -41,6 +41,7 @@ from jaxaot.profiling.measures import Living
 from jaxaot.profiling.modules import as_function, naming
 from jaxaot.profiling.record import Profile
 from jaxaot.profiling.rows import Row, Weights, first_reads, graph_rows, is_of_library, line_of, partition_weights
+from jaxaot.rematerialize.read_key import Reads
 
 MAX_PROFILES = 32
 """How many profiles are kept for each function; the least recently used one is dropped."""
@@ -103,14 +104,17 @@ def profile(
     call, arguments = as_function(fn, args)
     lain = tuple(map(placement_of, pytree.leaves((arguments, kwargs)))) if are_several() else ()
     options = backward, found, memory_budget, policy, numbers, config.get(), lain
-    key = call_key(call, arguments, kwargs)
     with _lock:
         kept = _profiles.of(call)
+        known = list(dict.fromkeys(key[0] for key, _ in kept))
+    reads = Reads.of_call(known, call, arguments, kwargs)
+    key = call_key(arguments, kwargs, reads)
+    with _lock:
         if key is not None and (key, options) in kept:
             kept[key, options] = kept.pop((key, options))  # the latest comes last
             return kept[key, options]
     asked = Asked(backward, found, memory_budget, policy, numbers)
-    with collector.waits(), assuming(found):
+    with collector.waits(), assuming(found), reads.noted(call, arguments, kwargs):
         traced = traced_shapes(call, arguments, kwargs)
         made = make_profile(name_of(call), traced, asked)
     if key is not None and _is_kept(traced):

@@ -36,7 +36,7 @@ from jaxaot.partition.policies import get_policy, min_cut
 from jaxaot.plan.stages import Partition
 from jaxaot.rematerialize.call import RematCall
 from jaxaot.rematerialize.cells import Cells
-from jaxaot.rematerialize.read_key import ReadKey
+from jaxaot.rematerialize.read_key import Reads
 from jaxaot.rematerialize.room import next_turn, open_room
 from jaxaot.rematerialize.static import Options, StaticArguments, several, unmark
 from jaxaot.report.build import Sources, collectives_of, part_of, parts_inside
@@ -316,12 +316,13 @@ class _Remat:
         values = [_as_array(x) for x, sort in zip(leaves, sorts, strict=True) if sort is _Sort.ARRAY]
         statics = [x for x, sort in zip(leaves, sorts, strict=True) if sort is _Sort.STATIC]
 
-        def flat(arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
+        def flat(arrays: Sequence[Any], reads: Reads) -> tuple[Any, list[Any]]:
             n = len(cells.arrays)
             objects = cells.put_together(arrays[:n])
             parts = {_Sort.ARRAY: iter(arrays[n:]), _Sort.STATIC: iter(statics), _Sort.OBJECT: iter(objects)}
             call_args, call_kwargs = unmark(*jax.tree.unflatten(tree, [next(parts[sort]) for sort in sorts]))
-            result = fn(*call_args, **call_kwargs)
+            with reads.noted(fn, args, kwargs):
+                result = fn(*call_args, **call_kwargs)
             return result, cells.arrays_after(objects, fn)
 
         settings = config.get()
@@ -329,10 +330,9 @@ class _Remat:
         static_key = tuple((type(x), x) for x in statics)  # with the type, as 1 == True
         # in a compiled function its own graphs pack what crosses
         hooks = state.saved_hooks if state.trace is None else None
-        world = ReadKey(fn, args, kwargs)
-        key = world, tree, sorts, cells.structure, static_key, options.waits, chosen, settings, hooks
+        key = tree, sorts, cells.structure, static_key, options.waits, chosen, settings, hooks
         try:
-            graph = graph_of(fn, flat, [*cells.arrays, *values], key).at(budget)
+            graph = graph_of(fn, flat, [*cells.arrays, *values], key, (args, kwargs)).at(budget)
         except (TypeError, IndexError) as error:
             self._static.explain(error, args, kwargs)
             raise without_own_frames(error)  # noqa: B904  # it is the same exception
@@ -395,36 +395,47 @@ class _Leaves(NamedTuple):
         return sorted(found)
 
 
+def reads_of(fn: Callable[..., Any]) -> list[Reads]:
+    """Returns what the traces of a function read of Python whose graphs are kept, the latest first."""
+    with _lock:
+        return list(dict.fromkeys(reads for reads, _ in reversed(_graphs.of(fn))))
+
+
 def graph_of(
     fn: Callable[..., Any],
-    flat: Callable[[Sequence[Any]], tuple[Any, list[Any]]],
+    flat: Callable[..., tuple[Any, list[Any]]],
     values: Sequence[Any],
     key: tuple[Any, ...],
+    call: tuple[tuple[Any, ...], dict[str, Any]],
 ) -> Graph:
     """Returns the graph of a function, traced now or before, to be cut at any budget.
 
     Args:
       fn: The function, for which graphs are kept.
-      flat: The same from a list of arrays, the first of them those in cells, to its result and what is in cells then.
+      flat: The same from a list of arrays, the first of them those in cells, to its result and what is in cells then;
+        it notes what is read of Python.
       values: The arrays.
       key: All that the graph depends on besides `fn` and the types of the arrays; whether what is recomputed
         waits, the policy, settings and hooks last.
+      call: The arguments and keyword arguments.
     """
-    cache_key: Any = (key, tuple(map(jax.typeof, values)), trace_context())
+    sort = key, tuple(map(jax.typeof, values)), trace_context()
     try:
         while True:
+            reads = Reads.of_call(reads_of(fn), fn, *call)
+            cache_key: Any = reads, sort
             with _lock:
                 kept = _graphs.of(fn)
                 found = kept.get(cache_key)
                 if found is not None and not (found.holds_calls and is_measured()):
                     kept[cache_key] = kept.pop(cache_key)  # the latest comes last
                     return kept[cache_key]
-            if not _traced.wait((id(fn), cache_key)):
+            if not _traced.wait((id(fn), sort)):
                 break
     except TypeError:  # some arguments have no hash
-        return _trace(fn, flat, values, key)
-    with _traced.making((id(fn), cache_key)):
-        return _made(fn, flat, values, key, cache_key, kept)
+        return _trace(fn, functools.partial(flat, reads=Reads()), values, key)
+    with _traced.making((id(fn), sort)):
+        return _made(fn, functools.partial(flat, reads=reads), values, key, cache_key, kept)
 
 
 def _made(

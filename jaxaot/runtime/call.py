@@ -42,6 +42,7 @@ from jaxaot.plan.alias import (
 from jaxaot.plan.guards import HasType
 from jaxaot.plan.inputs import in_order, positions_of_parts
 from jaxaot.plan.saved import FromOutput
+from jaxaot.plan.source import SOURCE_NAME, Source
 from jaxaot.plan.world import BuiltObject, CellWrite, ComputedValue, OutsideObject, path_of
 from jaxaot.runtime.backward import CompiledNode, Refilled
 from jaxaot.runtime.bucket_plan import copied
@@ -49,7 +50,6 @@ from jaxaot.runtime.cell_reads import PlaceWriter
 from jaxaot.runtime.guards import generator_name, scope_of_tests, write_tests
 from jaxaot.runtime.links import GraphValue
 from jaxaot.runtime.program import Program, empty_inputs
-from jaxaot.runtime.source import SOURCE_NAME, Source
 from jaxaot.runtime.store import SCOPE, Change, write_changes, write_store
 from jaxaot.runtime.tape_writer import TapeWriter, freed_storages
 from jaxaot.runtime.world import WorldWriter

@@ -14,7 +14,7 @@ from jaxaot import _trees as pytree
 from jaxaot._jax import ShapedArray
 from jaxaot.facade.cells.cells import cell_kinds
 from jaxaot.plan.cells import LeafInput, PlacePlan
-from jaxaot.runtime.source import Source, in_runs
+from jaxaot.plan.source import Source, in_runs
 from jaxaot.runtime.world import SINGLE
 
 

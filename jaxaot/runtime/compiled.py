@@ -27,14 +27,15 @@ from jaxaot.facade.trace_state import RUNNING, wait_for_traces
 from jaxaot.lower.warm.events import CacheReport
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
+from jaxaot.plan.source import MISS
 from jaxaot.report.record import Report
 from jaxaot.runtime.compile_report import Inspector, log_program, name_of, report_on
+from jaxaot.runtime.guards import first_miss
 from jaxaot.runtime.options import NOTHING_SAID, CompileOptions
 from jaxaot.runtime.program import Program, changing_numbers, lower
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
 from jaxaot.runtime.sizes import TracedSizes
-from jaxaot.runtime.source import MISS
 from jaxaot.runtime.traced_call import GivenCall
 from jaxaot.runtime.untraced import NotTraced, Untraced, mixed_with_meta
 from jaxaot.tape.modes import state
@@ -74,9 +75,9 @@ def sizes_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def unsettled(before: CallKey, after: CallKey) -> TraceError:
-    """Returns the error for a function that never fits the program that was just made for it."""
-    changes = "; ".join(map(str, differences(before, after))) or "a guard does not hold"
+def unsettled(before: CallKey, after: CallKey, *call: Any) -> TraceError:
+    """Returns the error for a function that never fits the program that was just made for it, for a call of it."""
+    changes = "; ".join(map(str, differences(before, after))) or first_miss(after, *call) or "a guard does not hold"
     return TraceError(
         f"The function changes what its own compilation depends on, each time it is traced: {changes}. Python code "
         "inside runs once, while tracing. Keep such state in tensors, or change it outside of the function."
@@ -371,11 +372,11 @@ class CompiledFunction(Generic[P, R]):
             if result is not MISS:
                 self._add(made[-1], args, kwargs, time.perf_counter() - start)
                 return result
-        return self._unsettled(made, *walk)
+        return self._unsettled(made, (self.fn, args, kwargs), *walk)
 
-    def _unsettled(self, made: list[Program], *walk: Any) -> Any:
+    def _unsettled(self, made: list[Program], call: tuple[Any, ...], *walk: Any) -> Any:
         """Raises because a call fits none of the programs that were made for it."""
-        raise unsettled(made[-2].key, made[-1].key)
+        raise unsettled(made[-2].key, made[-1].key, *call)
 
     def _add(self, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float) -> None:
         """Keeps a program that was made for a call and carried it out, which took so long."""

@@ -20,14 +20,15 @@ from jaxaot.facade.indexing.symbolic_numbers import FUNCTIONS
 from jaxaot.facade.memory.generator import Generator, default_generator
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.plan.call import CallPlan, TensorInput, ValueInput
-from jaxaot.plan.guards import differs
+from jaxaot.plan.difference import CallKey
+from jaxaot.plan.guards import differs, shown
 from jaxaot.plan.number_program import SIGNS, ComputedNumber, NumberFact, NumberPlan, NumberStep, ReadNumber
-from jaxaot.plan.paths import Path
+from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.rng import RngPlan
+from jaxaot.plan.source import MISS, SOURCE_NAME, Source, test_of
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.bucket_plan import may_be_padded
 from jaxaot.runtime.cell_reads import PlaceWriter
-from jaxaot.runtime.source import MISS, SOURCE_NAME, Source
 from jaxaot.settings import Config
 from jaxaot.tape.modes import state
 
@@ -55,6 +56,32 @@ def write_guards(source: Source, traced: Traced, places: PlaceWriter) -> None:
     for path in traced.outside_paths:  # what they lead to may change in the call
         source.path(path)
     _generators(source, traced.rng)
+
+
+def first_miss(key: CallKey, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Returns which guard on Python's objects does not hold for a call, what it saw and what is there; None if all do.
+
+    Args:
+      key: What the program's guards look at.
+      fn: The function.
+      args: The arguments of the call.
+      kwargs: Its keyword arguments.
+    """
+    roots = [((("root", "args"),), args), ((("root", "kwargs"),), kwargs), ((("root", "fn"),), fn)]
+    scope: dict[str, Any] = {"ndarray": np.ndarray, "content": array_content}
+    for guard in key.call.python:
+        try:
+            if test_of([guard], dict(scope))(fn, args, kwargs) is True:
+                continue
+        except NameError:  # it is about tensors, whose differences are told apart
+            continue
+        try:
+            now = shown(follow(roots, guard.path))
+        except (AttributeError, LookupError, TypeError, ValueError):
+            now = "not there"
+        line = "" if guard.line is None else f", read at {guard.line[0].rpartition('/')[2]}:{guard.line[1]}"
+        return f"`{key.name(guard.path)}` is {now} where {guard.condition.words(key)} was seen{line}"
+    return None
 
 
 def scope_of_tests(traced: Traced, settings: Config | None, hooks: Any, watches: bool | None = None) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from jaxaot.facade.trace_state import RUNNING, TRACING
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.difference import leaf_name, place_name
 from jaxaot.plan.paths import Path, follow
-from jaxaot.runtime.source import SOURCE_NAME
+from jaxaot.plan.source import SOURCE_NAME
 
 _PAUSE_SECONDS = 0.0005
 

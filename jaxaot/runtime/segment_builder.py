@@ -18,6 +18,7 @@ from jaxaot.ir.walk import backward_slice
 from jaxaot.lower.interpret import Interpreter
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.plan.paths import Path
+from jaxaot.plan.source import MISS
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.bucket_plan import BucketPlan
 from jaxaot.runtime.call import generate
@@ -25,7 +26,6 @@ from jaxaot.runtime.compiled import unsettled
 from jaxaot.runtime.key import key_for_call
 from jaxaot.runtime.links import Linker, Walk
 from jaxaot.runtime.program import Program
-from jaxaot.runtime.source import MISS
 from jaxaot.runtime.traced_call import GivenCall, TracedCall
 
 
@@ -121,5 +121,5 @@ def ask(traced: Traced, call: tuple[Any, Any, Any], make: Callable[..., Any]) ->
     program = generate(Program(dataclasses.replace(traced, jaxpr=pure), None, backend, False, key), None)
     value = program.enter(*call)
     if value is MISS:
-        raise unsettled(key, key)
+        raise unsettled(key, key, *call)
     return np.asarray(value)

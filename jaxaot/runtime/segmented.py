@@ -14,13 +14,13 @@ from jaxaot.errors import RecompileWarning, VolatileError
 from jaxaot.facade.deferred.recorder import Recorder
 from jaxaot.facade.deferred.stretch import StretchPrograms
 from jaxaot.facade.memory.source_line import warn_user
+from jaxaot.plan.source import MISS
 from jaxaot.runtime.compiled import CacheInfo, CompiledFunction
 from jaxaot.runtime.links import SharedSegment, Walk
 from jaxaot.runtime.options import CompileOptions
 from jaxaot.runtime.program import Program
 from jaxaot.runtime.segment_builder import SegmentBuilder, TooManyBreaks
 from jaxaot.runtime.sizes import TracedSizes
-from jaxaot.runtime.source import MISS
 from jaxaot.runtime.untraced import NotTraced
 
 
@@ -92,10 +92,10 @@ class SegmentedFunction(CompiledFunction[..., Any]):
             self._untraced.note(args, kwargs)
             raise NotTraced(None) from None
 
-    def _unsettled(self, made: list[Program], *walk: Any) -> Any:
+    def _unsettled(self, made: list[Program], call: tuple[Any, ...], *walk: Any) -> Any:
         if walk[0].stopped is not None:  # the last bit of a value came out differently
             return MISS
-        return super()._unsettled(made)
+        return super()._unsettled(made, call)
 
     def _note_volatile(self, error: VolatileError) -> None:
         if error.is_break:

@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jaxaot.runtime.source import Source, in_runs
+from jaxaot.plan.source import Source, in_runs
 
 
 class Change(NamedTuple):

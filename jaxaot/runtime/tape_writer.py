@@ -9,9 +9,9 @@ from jaxaot.ops.promotion import is_complex
 from jaxaot.plan.alias import FreedStorage, HistoryOfInput, HistoryOfLeaf, HistoryOfNode, HistorySource
 from jaxaot.plan.inputs import positions_of_parts
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, SavePlan
+from jaxaot.plan.source import Source
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.program import Program, empty_inputs
-from jaxaot.runtime.source import Source
 from jaxaot.views.layout import contiguous
 
 

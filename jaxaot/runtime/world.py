@@ -20,6 +20,7 @@ from jaxaot import _trees as pytree
 from jaxaot.facade.cells.cells import cell_kinds
 from jaxaot.plan.cells import PlacePlan
 from jaxaot.plan.paths import Path
+from jaxaot.plan.source import Source
 from jaxaot.plan.world import (
     AttributeWrite,
     BuiltArray,
@@ -50,7 +51,6 @@ from jaxaot.plan.world import (
     WorldWrite,
     values_of,
 )
-from jaxaot.runtime.source import Source
 from jaxaot.runtime.store import ASSIGNED_ATTRIBUTE, ASSIGNED_ITEM, Change
 
 _END = slice(2**62, None)
@@ -282,8 +282,9 @@ class WorldWriter:
                 pairs = ((items, set.update), (lost, set.difference_update))
                 return [Change(source.path(path), self._tuple(v), "()", source.constant(do)) for v, do in pairs if v]
             case ContentWrite(path, array):
-                put = source.constant(np.ndarray.__setitem__)
-                return [Change(source.path(path), "...", source.constant(array), put)]
+                put = source.constant(type(array).__setitem__)
+                part = "..." if isinstance(array, np.ndarray) else source.constant(slice(None))
+                return [Change(source.path(path), part, source.constant(array), put)]
             case ContextWrite(path, value):
                 return [Change(source.path(path), None, self.text(value), source.constant(contextvars.ContextVar.set))]
             case MetadataWrite() | RefillWrite():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from jaxaot.errors import UnreachableTensorError
 from jaxaot.facade.memory.generator import default_generator
@@ -11,17 +10,19 @@ from jaxaot.facade.trace_state import TraceState
 from jaxaot.plan.paths import Path
 from jaxaot.plan.rng import GeneratorUse, RngPlan
 from jaxaot.plan.world import AttributeWrite, BuiltConstant, WorldWrite
-from jaxaot.tracer.observe.paths import find_paths
 
 
-def generator_plan(trace: TraceState, starts: Sequence[tuple[Path, Any]]) -> tuple[RngPlan, tuple[WorldWrite, ...]]:
+def generator_plan(trace: TraceState, paths: Mapping[int, Path]) -> tuple[RngPlan, tuple[WorldWrite, ...]]:
     """Returns which generators were drawn from, and the writes to those that the function gave a seed.
+
+    Args:
+      trace: The trace.
+      paths: Id of each generator that was there before → its path.
 
     Raises:
       UnreachableTensorError: If no path leads to a generator that was there before.
     """
     used = dict.fromkeys([*trace.seeds, *trace.positions])
-    paths = find_paths(starts, {id(generator): generator for generator in used})
     uses, writes = [], list[WorldWrite]()
     for generator in used:
         position, path = trace.position(generator), paths.get(id(generator))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+import types
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jaxaot.errors import LeakedTensorError, UnreachableTensorError
@@ -12,7 +13,9 @@ from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.trace_state import TraceState
 from jaxaot.plan.paths import Path, path_text
 from jaxaot.tracer.alias import Escapes
-from jaxaot.tracer.observe.paths import find_paths
+
+_MAX_STEPS, _MAX_SEARCHED = 4, 1_000
+"""So many steps up, each of them once over all objects there are, and from so many of them."""
 
 
 def check_reached(arrays: Sequence[Any]) -> None:
@@ -30,22 +33,42 @@ def check_reached(arrays: Sequence[Any]) -> None:
                 )
 
 
-def check_leaks(roots: Sequence[tuple[Path, Any]], trace: TraceState, escapes: Escapes) -> None:
-    """Raises if a tensor made in the trace is still held by an object that outlives it."""
+def check_leaks(paths: Mapping[int, Path], trace: TraceState, escapes: Escapes) -> None:
+    """Raises if a tensor made in the trace is still held by an object that outlives it.
+
+    Args:
+      paths: Id of each object from outside that was reached → its path.
+      trace: The trace, after everything was put back.
+      escapes: What it returns.
+    """
     alive = [s for s in (ref() for ref in trace.created) if s is not None and id(s) not in escapes.storage_ids]
-    if not alive:
-        return
-    holders: dict[int, Any] = {}
     alive_ids = {id(s) for s in alive}
-    for referrer in gc.get_referrers(*alive):
-        if isinstance(referrer, Tensor) and id(referrer._storage) in alive_ids:
-            holders[id(referrer)] = referrer
+    holders = [r for r in gc.get_referrers(*alive) if isinstance(r, Tensor) and id(r._storage) in alive_ids]
     del alive
-    paths = find_paths(roots, holders)
-    if paths:
-        names = ", ".join(f"`{path_text(path)}`" for path in sorted(paths.values(), key=len)[:5])
+    found = _held_from(holders, paths)
+    if found:
+        names = ", ".join(f"`{path_text(path)}`" for path in sorted(found, key=len)[:5])
         raise LeakedTensorError(
             f"The function made a tensor and kept it in {names}, where it would outlive the traced call "
             "without a value. Return it from the function, or write it into a tensor that is there before: "
             "`self.cache.copy_(new)`."
         )
+
+
+def _held_from(values: Sequence[Any], paths: Mapping[int, Path]) -> list[Path]:
+    """Returns the paths to objects from outside that hold some values, whatever lies in between."""
+    found, level, seen = list[Path](), list(values), {id(values), *map(id, values)}
+    for _ in range(_MAX_STEPS if values else 0):
+        above = []
+        for holder in gc.get_referrers(*level):
+            if id(holder) in seen or holder is level or isinstance(holder, types.FrameType):
+                continue
+            seen.add(id(holder))
+            if id(holder) in paths:
+                found.append(paths[id(holder)])
+            else:
+                above.append(holder)
+        if found or not 0 < len(above) < _MAX_SEARCHED:
+            break
+        level = above
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -71,11 +71,9 @@ from jaxaot.tracer.numbers.recipes import Recipes
 from jaxaot.tracer.observe.asked import add_bases, asked_guards, held_guards
 from jaxaot.tracer.observe.cells import Places
 from jaxaot.tracer.observe.containers import PLAIN, is_plain
-from jaxaot.tracer.observe.guards import Reached, find_volatile, python_guards
+from jaxaot.tracer.observe.guards import Inputs, python_guards
 from jaxaot.tracer.observe.loads import Facts, Loads
-from jaxaot.tracer.observe.paths import find_paths
-from jaxaot.tracer.observe.side_effects import SideEffects
-from jaxaot.tracer.observe.volatile import Volatile
+from jaxaot.tracer.observe.observer import Observer
 from jaxaot.tracer.observe.watched import Reads, watched
 from jaxaot.tracer.order import in_order, put_in_order
 from jaxaot.tracer.parts import parts_alone, parts_among
@@ -243,16 +241,18 @@ def _trace(
     trace = TraceState(known)
     trace.events = [] if settings.get().validate_guards else None
     trace.numbers = Numbers(trace)
-    unread = frozenset(id(follow(roots(fn, args, kwargs), path)) for path in how.lists)
-    places = Places(roots(fn, args, kwargs), leaves, unread)  # first, as it changes classes of modules
-    world = SideEffects(roots(fn, args, kwargs), unread)
-    volatile = Volatile(fn, find_volatile(roots(fn, args, kwargs)))
+    starts, of_leaves = roots(fn, args, kwargs), leaf_paths((args, kwargs), in_tree)
+    # classes note reads from here on, so whatever ends the trace has to end the observer
+    observer = Observer(frozenset(id(follow(starts, path)) for path in how.lists))
+    world, places = observer.world, Places(observer.world, observer.unread)
+    observer.on_cells = places.adopt
+    observer.reach_call(fn, args, kwargs, of_leaves, leaves)
     grad_enabled, autocast, n_contexts = state.grad_enabled, state.autocast, len(state.autocast_before)
     plans: list[Any] = []
 
     def staged() -> Any:
         trace.level = trace_level()
-        places.open(trace, world)
+        places.open(trace)
         trace.take(how.sizes, {*map(id, how.parts)})
         for tensor in how.parts:
             trace.pass_part(tensor, how.has_strides)
@@ -269,40 +269,39 @@ def _trace(
                     trace.wide[id(given[-1])] = position, leaf
             else:
                 given.append(leaf)
-        of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else []
         for path in how.numbers:
-            value = follow(roots(fn, args, kwargs), path)
+            value = follow(starts, path)
             if type(value) is SymbolicNumber:  # another path leads there too
                 continue
             symbol = trace.numbers.read(path, value)
             if path in of_leaves:
                 given[of_leaves.index(path)] = symbol
             else:
-                world.put_number(roots(fn, args, kwargs), path, symbol)
-        if how.numbers:
-            trace.numbers.asks_for_types = world.tells_types()
-            world.put_recording(how.is_again)
+                world.put_number(starts, path, symbol)
         if trace.events is not None:
-            for path, leaf, was in zip(leaf_paths((args, kwargs), in_tree), given, leaves, strict=True):
+            for path, leaf, was in zip(of_leaves, given, leaves, strict=True):
                 if leaf is was and is_plain(leaf):
                     trace.events.append((LoadsValue(path, leaf), ""))
         reads: dict[Path, Reads] = {}
         for path in how.lists:
-            original = follow(roots(fn, args, kwargs), path)
+            original = follow(starts, path)
             stand_in = watched(original)
             reads[path] = stand_in.reads
-            world.put_number(roots(fn, args, kwargs), path, stand_in)
+            world.put_number(starts, path, stand_in)
             world.stand_in(path, stand_in, original)
         moved = frozenset(id(tensor) for tensor, layout in how.sizes if layout is not None)
+        if how.numbers:
+            observer.on_arithmetic = functools.partial(world.put_recording, is_silent=how.is_again)
         call_args, call_kwargs = with_leaves((args, kwargs), in_tree, leaves, given, world, how.is_shared, (), moved)
-        recipes = Recipes(trace, world.paths, given, world.codes())
+        recipes = Recipes(trace, world.paths, given, observer.codes)
         escapes, writes = Escapes([], pytree.structure(0)), list[WorldWrite]()
         with contextlib.suppress(GraphBreak):
-            context = world.enter_context()
             for of_one in reads.values():
                 of_one.is_on = True
-            with volatile.watch, Loads(world, trace.events) if trace.events is not None else contextlib.nullcontext():
-                result = run_traced(fn, call_args, call_kwargs, context)
+            loads = contextlib.nullcontext() if trace.events is None else Loads(observer, trace.events)
+            with observer, loads:
+                result = run_traced(fn, call_args, call_kwargs, world.context)
+            trace.numbers.asks_for_types = bool(how.numbers) and observer.named.tells_types
             for of_one in reads.values():
                 of_one.is_on = False
             if any(of_one.is_read for of_one in reads.values()):
@@ -343,16 +342,16 @@ def _trace(
             return
         state.grad_enabled, state.autocast = grad_enabled, autocast
         del state.autocast_before[n_contexts:]
-        volatile.watch.end()
+        observer.end()
         try:
             world.put_back()
         finally:
             places.close()  # on objects that are as they were
             trace.restore()
-        if trace in RUNNING:
-            RUNNING.remove(trace)
-        state.region, state.trace, state.anomaly = region, None, anomaly
-        is_restored = True
+            if trace in RUNNING:
+                RUNNING.remove(trace)
+            state.region, state.trace, state.anomaly = region, None, anomaly
+            is_restored = True
 
     handlers, is_traced = HandlersApart(trace), False
     trace.entry = staged.__code__
@@ -368,30 +367,33 @@ def _trace(
         finally:
             restore()  # if an interrupt came before it was done
             handlers.put_back()
-        volatile.finish(is_traced or trace.is_broken)
-    check_forward_mode(closed)
-    unfinished, escapes = plans.pop()
-    modes = (grad_enabled, autocast)
-    return _finish(fn, args, kwargs, leaves, in_tree, trace, closed, unfinished, escapes, places, world, modes, how)
+        observer.calls.finish(fn, is_traced or trace.is_broken)
+    try:
+        check_forward_mode(closed)
+        unfinished, escapes = plans.pop()
+        modes = (grad_enabled, autocast)
+        return _finish(
+            fn, args, kwargs, leaves, in_tree, trace, closed, unfinished, escapes, places, observer, modes, how
+        )  # fmt: skip
+    finally:
+        observer.forget()
 
 
 def _finish(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any],
     in_tree: PyTreeDef, trace: TraceState, closed: ClosedJaxpr, unfinished: Any,
-    escapes: Escapes, places: Places, world: SideEffects, modes: tuple[bool, Any],
+    escapes: Escapes, places: Places, observer: Observer, modes: tuple[bool, Any],
     how: _How,
 ) -> Traced:  # fmt: skip
-    survey = places.survey
-    constants = _constant_arrays(closed)
-    targets: dict[int, Any] = {id(value): value for value in (*survey.roots.values(), *(a for _, a in constants))}
-    targets |= {i: tensor for i, (tensor, _) in trace.noted.items()}
-    starts = roots(fn, args, kwargs)
-    unread = frozenset(id(follow(starts, path)) for path in how.lists)
-    paths = find_paths(starts, targets, unread)
+    constants, world = _constant_arrays(closed), observer.world
+    starts, paths = roots(fn, args, kwargs), dict(observer.world.paths)
+    for number, others in observer.world.repeats.items():
+        if number in trace.noted:
+            paths[number] = min(paths[number], *others, key=_plainness)
     add_bases(trace, paths)
     inputs = _tensor_inputs(leaves, trace, paths)
     if not trace.is_broken:  # stopped at a value, the function's frames still hold what it made
-        check_leaks(roots(fn, args, kwargs), trace, escapes)
+        check_leaks(world.paths, trace, escapes)
     number = {id(tensor): i for i, tensor in enumerate(inputs)}
     storage_ids = [s for s in trace.storages if s not in trace.parts]
     # storages are numbered by the first input that shows them, whatever the order in which they were read
@@ -489,18 +491,15 @@ def _finish(
         for s in storage_ids
     )
 
-    guarded = Reached(
+    inputs_of_call = Inputs(
         tensors=number,
         tensor_paths=frozenset(paths[id(t)] for t in inputs),
         arrays={id(follow(starts, array.path)): array.path for array in reversed(place_plan.arrays)},
-        places=survey.first,
-        objects=survey.objects,
-        values=survey.values,
-        guards=survey.guards,
-        unread=unread,
-        replaced=world.replaced,
+        places=places.outside,
+        values=places.values,
     )
-    python = (*python_guards(starts, guarded), *asked_guards(trace, number, paths))
+    python = (*places.all_guards(), *python_guards(starts, observer, inputs_of_call))
+    python = (*python, *asked_guards(trace, number, paths))
     python = (*python, *held_guards(trace, (args, kwargs), in_tree))
     python = without_numbers(python, how.numbers, starts)
     of_leaves = leaf_paths((args, kwargs), in_tree)
@@ -529,9 +528,9 @@ def _finish(
         autocast=modes[1],
         numbers=trace.numbers.plan(),
     )
-    events = Facts(starts, unread).events(trace, paths, storage_number, done)
-    alias = _without_arguments(alias, starts, leaves)
-    rng, seeded = generator_plan(trace, starts)
+    events = Facts(starts, observer.unread).events(trace, paths, storage_number, done)
+    alias = _without_arguments(alias, paths, leaves)
+    rng, seeded = generator_plan(trace, paths)
     done = dataclasses.replace(done, writes=(*done.writes, *seeded))
     break_values = _break_values(trace, escapes, jaxpr)
     without_values = {was["layout"].is_abstract for _, was in trace.storages.values()}
@@ -548,6 +547,12 @@ def _finish(
     )  # fmt: skip
 
 
+def _plainness(path: Path) -> tuple[int, int, int]:
+    """Returns how far a path is from one by names alone, `model.weight` rather than `optimizer.groups[0][1]`."""
+    n_positions = sum(kind == "item" and type(key) is int for kind, key in path)
+    return sum(kind in ("member", "key") for kind, _ in path), len(path), n_positions
+
+
 def _break_values(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[BreakValue, ...]:
     known = trace.known or ()
     lines = [line for _, line in trace.break_values]
@@ -562,13 +567,13 @@ def _break_values(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tu
     )
 
 
-def _without_arguments(alias: AliasPlan, starts: Sequence[tuple[Path, Any]], leaves: Sequence[Any]) -> AliasPlan:
+def _without_arguments(alias: AliasPlan, paths: Mapping[int, Path], leaves: Sequence[Any]) -> AliasPlan:
     """Returns the plan with outputs that are objects among the arguments taken from there, not kept."""
-    passed = {id(leaf) for leaf in leaves if not isinstance(leaf, PLAIN)}
-    returned = {id(o.value): o.value for o in alias.outputs if isinstance(o, ConstantOutput) and id(o.value) in passed}
-    paths = find_paths(starts[:2], returned)
+    passed = {id(leaf): leaf for leaf in leaves if not isinstance(leaf, PLAIN)}
     outputs = tuple(
-        OutsideObject(paths[id(o.value)]) if isinstance(o, ConstantOutput) and id(o.value) in paths else o
+        OutsideObject(paths[id(o.value)])
+        if isinstance(o, ConstantOutput) and id(o.value) in passed and id(o.value) in paths
+        else o
         for o in alias.outputs
     )
     return dataclasses.replace(alias, outputs=outputs)

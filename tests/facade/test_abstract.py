@@ -163,11 +163,12 @@ def test_compiled_functions_run_as_they_are():
 
 
 def test_a_graph_from_shapes_serves_tensors_with_values():
-    traced = ja.trace(lambda x, w: (x.add_(1) @ w).sum(), empty(2, 4), empty(4, 3, requires_grad=True))
+    fn = lambda x, w: (x.add_(1) @ w).sum()
+    traced = ja.trace(fn, empty(2, 4), empty(4, 3, requires_grad=True))
     forward = traced.joint().partition().compile()
     assert "2,4" in str(traced) and forward is not None
     values = [ja.ones(2, 4), ja.ones(4, 3).requires_grad_()]
-    same = ja.trace(lambda x, w: (x.add_(1) @ w).sum(), *values)
+    same = ja.trace(fn, *values)
     assert traced.call == same.call and str(traced.jaxpr) == str(same.jaxpr)
 
 

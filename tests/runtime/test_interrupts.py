@@ -311,11 +311,14 @@ def first_calls(make, seeds):
             interrupt(make(), [place])
 
 
+_BEGIN_OR_END = ("begin", "_begin_monitoring", "end", "_end_monitoring")
+
+
 class InWatch(Injector):
     """Raises the signal where a trace begins or ends to watch the calls of the user's code."""
 
     def _look(self, code, offset):
-        if code.co_filename.endswith("volatile.py") and code.co_name in ("__enter__", "_begin", "__exit__", "end"):
+        if code.co_filename.endswith("calls.py") and code.co_name in _BEGIN_OR_END:
             super()._look(code, offset)
 
 

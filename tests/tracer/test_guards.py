@@ -695,7 +695,8 @@ def test_every_kind_of_guard_on_python_is_tested_above():
     assert {kind.__name__ for kind in Condition.__subclasses__()} == {
         "EqualTo", "IsObject", "IsHeldWeakly", "HasCode", "HasType", "HasLength", "HasAttributes", "HasContent",
         "HasLayout", "HasKeys", "HasMembers", "IsAlsoAt", "IsTensor", "IsAbsent",
-        "AreDistinct", "HasItems", "HasMethods", "HasReading", "HidesNone", "IsMadeAs", "Answers", "IsHeld",
+        "AreDistinct", "HasItems", "HasMethods", "HasReading", "Lacks", "IsMadeAs", "Answers", "IsHeld",
+        "IsThere", "IsEmpty", "HasVariables",
     }  # fmt: skip
 
 
@@ -730,6 +731,71 @@ def test_an_attribute_that_comes_later(scale, is_argument):
     assert any("`h.k` is 5.0 instead of absent" in text for text in reasons(fn))
     del h.k
     assert again(fn, x, *rest) == [2]
+
+
+class Lazy(Holder):
+    """What it lacks is computed."""
+
+    __slots__ = ("kept",)
+
+    def __getattr__(self, name):
+        return 2.0
+
+
+@pytest.mark.parametrize("name", ["k", "kept"])
+def test_what_was_computed_in_the_place_of_an_attribute(name):
+    h = Lazy()
+    fn = ja.compile(lambda x: x * getattr(h, name))
+    assert again(fn, ja.ones(1)) == [2]
+    setattr(h, name, 5.0)
+    assert again(fn, ja.ones(1)) == [5]
+    delattr(h, name)
+    assert again(fn, ja.ones(1)) == [2] and fn.cache_info().misses == 2
+
+
+def test_an_attribute_that_the_function_takes_away():
+    h = Holder(k=2.0)
+
+    def body(x):
+        k = h.__dict__.pop("k", 1.0)
+        return x * k
+
+    fn = ja.compile(body)
+    assert fn(ja.ones(1)).tolist() == [2] and vars(h) == {}
+    assert fn(ja.ones(1)).tolist() == [1]
+    h.k = 2.0
+    assert fn(ja.ones(1)).tolist() == [2] and vars(h) == {}
+
+
+def test_a_variable_of_a_closure_that_is_not_filled_yet():
+    def make():
+        def body(x):
+            try:
+                return x * k
+            except NameError:
+                return x
+
+        def fill():
+            nonlocal k
+            k = 3.0
+
+        k = 1.0
+        del k
+        return body, fill
+
+    body, fill = make()
+    fn = ja.compile(body)
+    assert again(fn, ja.ones(1)) == [1]
+    fill()
+    assert again(fn, ja.ones(1)) == [3]
+
+
+def test_a_variable_that_comes_to_hide_one_of_pythons(monkeypatch):
+    fn = ja.compile(lambda x: x * abs(-2))
+    assert again(fn, ja.ones(1)) == [2]
+    monkeypatch.setitem(globals(), "abs", lambda n: 5)
+    assert again(fn, ja.ones(1)) == [5]
+    assert any("abs" in text for text in reasons(fn))
 
 
 def test_an_attribute_of_the_class_that_comes_later():

@@ -16,7 +16,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.errors import RecompileWarning, TracedPrintWarning, VolatileError
-from jaxaot.tracer.observe import volatile
+from jaxaot.tracer.observe import calls
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 
@@ -202,7 +202,7 @@ def test_what_a_library_calls_is_no_reason():
 
 @pytest.mark.parametrize("call", [print, logging.getLogger("jaxaot.tests").info, logging.info])
 def test_what_is_printed_when_it_is_traced_is_said_once(call, capsys, monkeypatch):
-    monkeypatch.setattr(volatile, "_warned", set())
+    monkeypatch.setattr(calls, "_warned", set())
 
     def logs(x, k):
         call("traced", k)

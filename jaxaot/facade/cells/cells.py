@@ -11,11 +11,13 @@ kind, or an instance of a user's class that is compared by identity.
 from __future__ import annotations
 
 import abc
+import contextlib
 import dataclasses
 import enum
 import functools
 import importlib
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -41,7 +43,7 @@ FOREIGN = frozenset({
 """Packages whose code and objects hold nothing that decides what a function computes, or nothing of the user's."""
 
 
-_OPEN = (
+OPEN = (
     "jaxaot.demo", "jaxaot.nn.modules", "jaxaot.nn.utils", "jaxaot.optim.rules", "jaxaot.optim.lr_scheduler",
     "jaxaot.optim.swa_utils",
 )  # fmt: skip
@@ -50,7 +52,7 @@ _OPEN = (
 
 def is_of_library(module: str) -> bool:
     """Returns whether what a module defines holds nothing of the user's."""
-    return module.partition(".")[0] in FOREIGN and not module.startswith(_OPEN)
+    return module.partition(".")[0] in FOREIGN and not module.startswith(OPEN)
 
 
 class CellKind(abc.ABC):
@@ -164,7 +166,7 @@ def _kind_of_type(cls: type) -> tuple[CellKind | None, bool]:
 
 def kind_of(value: object) -> CellKind | None:
     """Returns the kind of a cell or object; None for anything else."""
-    return _kind_of_type(type(value))[0]
+    return _kind_of_type(type(value))[0] if _kinds else None
 
 
 def kind_of_cell(cell: object) -> CellKind:
@@ -176,7 +178,7 @@ def kind_of_cell(cell: object) -> CellKind:
 
 def is_cell(value: object) -> bool:
     """Returns whether a value is a cell."""
-    return _kind_of_type(type(value))[1]
+    return _kind_of_type(type(value))[1] if _kinds else False
 
 
 def child_of(holder: Any, key: Any) -> Any:
@@ -205,25 +207,50 @@ def is_object(value: object) -> bool:
     return not is_compared or (dataclasses.is_dataclass(cls) and _holds_arrays(value))
 
 
+_mro: Any = vars(type)["__mro__"]
+_space: Any = vars(type)["__dict__"]
+
+
+def owners_of(cls: type) -> tuple[type, ...]:
+    """Returns the classes in which the attributes of a class are looked for; no code of its metaclass runs."""
+    return _mro.__get__(cls)
+
+
+def members_of(cls: type) -> Mapping[str, Any]:
+    """Returns what a class itself defines; no code of its metaclass runs."""
+    return _space.__get__(cls)
+
+
 def has_attributes(value: object) -> bool:
     """Returns whether a value has attributes of its own."""
-    return hasattr(value, "__dict__") or any("__slots__" in owner.__dict__ for owner in type(value).__mro__)
+    return dict_of(value) is not None or any("__slots__" in members_of(owner) for owner in owners_of(type(value)))
+
+
+def dict_of(value: object) -> dict[str, Any] | None:
+    """Returns the `__dict__` of an object, None if it has none; no code of its class runs."""
+    if issubclass(type(value), threading.local):
+        return vars(value)
+    for owner in owners_of(type(value)):
+        member = members_of(owner).get("__dict__")
+        if isinstance(member, (types.GetSetDescriptorType, types.MemberDescriptorType)):
+            return member.__get__(value)
+    return None
 
 
 def attributes_of(value: object) -> dict[str, Any]:
-    """Returns the attributes of an object by name: its `__dict__`, then its slots."""
-    found = dict(getattr(value, "__dict__", ()))
-    for owner in type(value).__mro__:
-        slots = owner.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
-                found[name] = getattr(value, name)
+    """Returns the attributes of an object by name: its `__dict__`, then its slots; no code of its class runs."""
+    found = dict(dict_of(value) or ())
+    for owner in owners_of(type(value)):
+        for name, member in members_of(owner).items() if "__slots__" in members_of(owner) else ():
+            if type(member) is types.MemberDescriptorType:
+                with contextlib.suppress(AttributeError):  # nothing is in it
+                    found[name] = member.__get__(value)
     return found
 
 
 def is_managed(cls: type, name: str) -> bool:
     """Returns whether a class says what happens when an attribute is set, as by a property."""
-    member = next((vars(owner)[name] for owner in cls.__mro__ if name in vars(owner)), None)
+    member = next((members_of(owner)[name] for owner in owners_of(cls) if name in members_of(owner)), None)
     is_slot = isinstance(member, (types.MemberDescriptorType, types.GetSetDescriptorType))
     return member is not None and hasattr(type(member), "__set__") and not is_slot
 

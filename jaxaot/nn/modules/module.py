@@ -1,7 +1,7 @@
 """`Module`: what holds parameters, buffers and other modules, and is called (`torch.nn.Module`).
 
-Compiled functions guard those attributes of a module that the code of its class names. So the methods here name what
-they read, and leave the rest to `jaxaot.nn.registry`.
+Compiled functions guard those attributes of a module that are read while they are traced. So the methods here read what
+they need one by one, and leave the rest to `jaxaot.nn.registry`.
 """
 
 from __future__ import annotations

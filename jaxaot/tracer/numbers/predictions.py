@@ -7,12 +7,14 @@ in the place of its symbols, graph and plans are the same.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import types
 from collections import defaultdict, deque
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, assert_never
 
 from jaxaot._logs import logger_of
+from jaxaot.facade.cells.cells import attributes_of
 from jaxaot.facade.indexing.symbolic_numbers import FUNCTIONS, SymbolicNumber
 from jaxaot.ir.tokens import Tokens
 from jaxaot.plan.alias import ConstantOutput
@@ -49,7 +51,8 @@ from jaxaot.plan.world import (
     is_growth,
     with_values,
 )
-from jaxaot.tracer.observe.paths import is_foreign
+from jaxaot.tracer.observe.boundary import is_foreign
+from jaxaot.tracer.observe.containers import is_a
 from jaxaot.tracer.observe.side_effects import is_same
 
 _LOGGER = logger_of("recompiles")
@@ -74,7 +77,7 @@ def changing_numbers(traced: Traced, roots: Sequence[tuple[Path, Any]], of_leave
     for write in traced.world.writes:
         for path, value in _inner_places(write, traced.world.made):
             try:
-                place, before = place_of(path, roots), follow(roots, path)
+                place, before = place_of(path, roots), held_at(path, roots)
             except (AttributeError, LookupError, TypeError, ValueError):  # there was none
                 continue
             if type(before) not in (int, float):
@@ -114,12 +117,14 @@ def is_inside(path: Path, holders: Container[Path]) -> bool:
 def can_be_replaced(path: Path, roots: Sequence[tuple[Path, Any]]) -> bool:
     """Returns whether a symbol can stand where a path leads: not in a library, whose own code would meet it."""
     try:
-        holder = follow(roots, path[:-1])
+        holder, value = follow(roots, path[:-1]), held_at(path, roots)
     except (AttributeError, LookupError, TypeError, ValueError):
         return False
-    if isinstance(holder, (types.ModuleType, type)):
-        return not is_foreign(holder.__name__ if isinstance(holder, types.ModuleType) else holder.__module__)
-    if isinstance(holder, tuple):  # another takes its place
+    if type(value) not in (int, float, complex, tuple):
+        return False
+    if is_a(holder, (types.ModuleType, type)):
+        return not is_foreign(holder.__name__ if is_a(holder, types.ModuleType) else holder.__module__)
+    if is_a(holder, tuple):  # another takes its place
         return type(holder) is tuple and path[-1][0] == "item" and can_be_replaced(path[:-1], roots)
     return path[-1][0] in ("closure", "global", "attr", "item", "key")
 
@@ -237,7 +242,7 @@ def _changes_length(write: WorldWrite, roots: Sequence[tuple[Path, Any]]) -> boo
 def _is_there(path: Path, value: Value | None, roots: Sequence[tuple[Path, Any]]) -> bool:
     """Returns whether a place holds a plain value already."""
     try:
-        return isinstance(value, BuiltConstant) and is_same(follow(roots, path), value.value)
+        return isinstance(value, BuiltConstant) and is_same(held_at(path, roots), value.value)
     except (AttributeError, LookupError, TypeError, ValueError):
         return False
 
@@ -250,9 +255,26 @@ def place_of(path: Path, roots: Sequence[tuple[Path, Any]]) -> tuple[int, Any]:
         return id(holder.__closure__[key[0]]), None
     if kind == "global":
         return id(holder.__globals__), key
-    if kind == "attr" and isinstance(holder, types.ModuleType):
+    if kind == "attr" and is_a(holder, types.ModuleType):
         return id(vars(holder)), key
     return id(holder), key
+
+
+def held_at(path: Path, roots: Sequence[tuple[Path, Any]]) -> Any:
+    """Returns what a place holds; an attribute is not computed.
+
+    Raises:
+      LookupError: If it holds nothing, as far as that is known.
+    """
+    kind, key = path[-1]
+    if kind != "attr":
+        return follow(roots, path)
+    holder = follow(roots, path[:-1])
+    attributes = attributes_of(holder)
+    found = attributes[key] if key in attributes else inspect.getattr_static(holder, key, None)
+    if key not in attributes and (found is None or hasattr(type(found), "__get__")):
+        raise LookupError(key)
+    return found
 
 
 def numbers_of(plan: NumberPlan, roots: Sequence[tuple[Path, Any]]) -> list[Any]:

@@ -47,8 +47,8 @@ from jaxaot.plan.world import (
     WorldWrite,
     with_values,
 )
+from jaxaot.tracer.observe.boundary import is_foreign_class, is_installed, module_of
 from jaxaot.tracer.observe.containers import CONSTANT, PLAIN
-from jaxaot.tracer.observe.paths import is_foreign_class
 from jaxaot.views.layout import Layout
 
 _FIXED = (type, types.ModuleType, types.BuiltinFunctionType, np.generic, Layout, *PLAIN, *CONSTANT)
@@ -74,9 +74,9 @@ class Recipes:
           trace: The trace, which is still running.
           paths: Id of each object from outside → its path.
           given: What the function was given for each leaf of the arguments.
-          codes: The code that may have run.
+          codes: The code that runs, as far as it is known.
         """
-        self._codes = tuple(codes)
+        self._codes = codes
         self.made: list[Made] = []
         self.tensors: list[Tensor] = []
         self._trace = trace
@@ -116,7 +116,7 @@ class Recipes:
             return PendingValue(value)
         if isinstance(value, types.FunctionType) and _is_importable(value):
             return BuiltConstant(value)
-        if _is_value(value):
+        if _is_value(value) or self._is_reference(value):
             return BuiltConstant(value)
         if id(value) not in self.numbers:
             number = self.numbers[id(value)] = len(self.made)
@@ -124,6 +124,13 @@ class Recipes:
             self.made.append(MadeSequence(list, ()))  # what is inside may lead back to it
             self.made[number] = self._made(value, place, number)
         return BuiltObject(self.numbers[id(value)])
+
+    def _is_reference(self, value: Any) -> bool:
+        """Returns whether a value refers weakly to an object from outside, as the keys of weak dicts do."""
+        if not isinstance(value, weakref.ReferenceType):
+            return False
+        referent = value()
+        return isinstance(referent, _FIXED) or id(referent) in self._paths
 
     def _made(self, value: Any, place: Path, number: int) -> Made:
         cls = type(value)
@@ -246,7 +253,10 @@ def is_tree(value: object) -> bool:
 def _is_value(value: object) -> bool:
     """Returns whether a value is an object of a library that says itself when it is equal, such as a date."""
     cls = type(value)
-    if cls.__eq__ is object.__eq__ or cls.__hash__ is None or not is_foreign_class(cls):
+    is_of_library = is_foreign_class(cls) or is_installed(module_of(cls))
+    if cls.__eq__ is object.__eq__ or cls.__hash__ is None or not is_of_library:
+        return False
+    if any(isinstance(child, (Tensor, jax.Array)) for child in attributes_of(value).values()):
         return False
     if isinstance(value, (tuple, frozenset, types.MethodType, functools.partial)) or is_tree(value):
         return False

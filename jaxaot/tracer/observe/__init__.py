@@ -1,1 +1,1 @@
-"""What a traced function reaches of Python: names, paths, guards, cells, writes, calls that differ each time."""
+"""What a traced function reads and writes of Python: seen while it runs, and guarded."""

@@ -1,17 +1,13 @@
-"""Finds the cells and objects that a call reaches, opens them to the trace, and reads what the function did to cells.
+"""The cells that a call reaches and the objects that hold them: opened to the trace, and read afterwards.
 
-A *survey* walks what the arguments and the function lead to before the trace. It says which cells become inputs, and
-what a later call has to look like. The values of cells are replaced by symbols, so that code which knows nothing of
-tracing reads those.
+When code may first get hold of a cell, its value is replaced by symbols, so that code which knows nothing of tracing
+reads those. What a later call has to look like is noted, and what the function did to cells.
 """
 
 from __future__ import annotations
 
-import functools
-import types
-from collections import deque
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import jax
 import numpy as np
@@ -20,17 +16,8 @@ from jaxaot import _trees as pytree
 from jaxaot._jax import canonical_dtype, is_key_dtype
 from jaxaot.errors import UnsupportedVariableError
 from jaxaot.facade.cells.cell_tensors import tensor_at
-from jaxaot.facade.cells.cells import (
-    CellKind,
-    attributes_of,
-    cell_kinds,
-    has_attributes,
-    is_cell,
-    is_object,
-    is_of_library,
-    kind_of,
-    kind_of_cell,
-)
+from jaxaot.facade.cells.cells import CellKind, is_cell, kind_of, kind_of_cell
+from jaxaot.facade.dispatch.arguments import STAND_INS
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.trace_state import TraceState
 from jaxaot.plan.cells import CellInput, LeafInput
@@ -38,169 +25,11 @@ from jaxaot.plan.guards import EqualTo, HasAttributes, HasType, IsAlsoAt, Python
 from jaxaot.plan.paths import Path, path_text
 from jaxaot.plan.world import CellWrite, MetadataWrite, WorldWrite
 from jaxaot.tracer.numbers.recipes import is_plain_tuple
-from jaxaot.tracer.observe.containers import CONSTANT, guard_items, is_hashable
-from jaxaot.tracer.observe.paths import BUILTIN, LEAVES, LIMIT, children
+from jaxaot.tracer.observe.containers import guard_items
 from jaxaot.tracer.observe.side_effects import Give, SideEffects
 
-_CODE = (type, types.ModuleType, types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 _ARRAYS = (jax.Array, np.ndarray, jax.ShapeDtypeStruct)
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
-
-
-class _Place(NamedTuple):
-    """A value on the way.
-
-    Attributes:
-      path: Leads to it.
-      value: Itself.
-      is_inside: Whether it belongs to an object of a kind.
-      holder: The dict or list that holds it, if it is such a value's.
-      key: Its place there.
-    """
-
-    path: Path
-    value: Any
-    is_inside: bool = False
-    holder: Any = None
-    key: Any = None
-
-
-class Survey:
-    """What a call reaches besides tensors and the values of its arguments.
-
-    Attributes:
-      cells: Path and cell, each cell once, of those that have no tensor.
-      tensors: Path, cell and tensor of those that have one.
-      objects: Path, object and its kind, which is None for a user's own.
-      slots: Bare arrays held by objects of a kind: path, holder, key, array.
-      guards: On types, sizes, values that say themselves when they are equal, and second paths to one thing.
-      values: Path and value of what is guarded like anything else that the function may read: plain values, code,
-        tensors and arrays.
-      roots: Path → object or cell that the walk began with.
-      first: Id of each cell, object and list or dict → its path.
-    """
-
-    def __init__(
-        self, roots: Sequence[tuple[Path, Any]], arguments: Sequence[Any], unread: frozenset[int] = frozenset()
-    ):
-        """Walks what the roots lead to.
-
-        Args:
-          roots: Where to start, each with its own path.
-          arguments: Objects among the leaves of the arguments; those of a kind are found without being named.
-          unread: Ids of the lists that are not looked into.
-        """
-        self._unread = unread
-        self.cells: list[tuple[Path, Any]] = []
-        self.tensors: list[tuple[Path, Any, Tensor]] = []
-        self.objects: list[tuple[Path, Any, CellKind | None]] = []
-        self.slots: list[tuple[Path, Any, Any, Any]] = []
-        self.guards: list[PythonGuard] = []
-        self.values: list[tuple[Path, Any]] = []
-        self.roots: dict[Path, Any] = {}
-        self.first: dict[int, Path] = {}
-        self._later: deque[tuple[Path, Any]] = deque()
-        self._search(roots, {id(value) for value in arguments})
-
-    def _search(self, roots: Sequence[tuple[Path, Any]], arguments: set[int]) -> None:
-        queue, late, seen, names = deque(roots), self._later, set(), set()
-        keep = []  # objects made on the way, so that their ids stay theirs
-        while (queue or late) and len(seen) < LIMIT:
-            path, value = queue.popleft() if queue else late.popleft()
-            if id(value) in seen or isinstance(value, LEAVES):
-                continue
-            seen.add(id(value))
-            keep.append(value)
-            if id(value) in arguments or kind_of(value) is not None:
-                if id(value) not in self.first:
-                    self.roots[path] = value
-                    self._walk(path, value)
-                continue
-            for steps, child, is_late in children(value, names):
-                (late if is_late else queue).append((path + steps, child))
-
-    def _walk(self, path: Path, value: object) -> None:
-        """Notes an object and everything below it."""
-        stack = [_Place(path, value)]
-        while stack:
-            place = stack.pop()
-            if id(place.value) in self.first:
-                self.guards.append(PythonGuard(place.path, IsAlsoAt(self.first[id(place.value)])))
-            elif is_cell(place.value):
-                kind_of_cell(place.value).check(place.value)
-                self.first[id(place.value)] = place.path
-                tensor = tensor_at(place.value)
-                if tensor is None:
-                    self.cells.append((place.path, place.value))
-                else:
-                    self._note_tensor(place.path, place.value, tensor)
-            else:
-                stack.extend(reversed(list(self._below(place))))
-
-    def _note_tensor(self, path: Path, cell: object, tensor: Tensor) -> None:
-        """Notes a cell whose value is that of a tensor."""
-        self.tensors.append((path, cell, tensor))
-        self.guards.append(PythonGuard(path, HasType(type(cell))))
-        path = (*path, ("attr", kind_of_cell(cell).metadata_attribute))
-        items = guard_items(path, _metadata(cell), lambda _: True)
-        self.guards += items.guards
-        self.values += [((*path, step), child) for step, child in items.rest]
-
-    def _below(self, place: _Place) -> Iterator[_Place]:
-        """Notes one value; returns what it leads to."""
-        path, value, cls, kind = place.path, place.value, type(place.value), kind_of(place.value)
-        if cls in _PLAIN:
-            self.values.append((path, value))
-        elif is_plain_tuple(value):
-            self.guards.append(PythonGuard(path, EqualTo(value)))
-        elif isinstance(value, _ARRAYS) and place.holder is not None:
-            self.slots.append((path, place.holder, place.key, value))
-        elif isinstance(value, (Tensor, *_ARRAYS)):
-            self.values.append((path, value))
-            self._later.append((path, value))
-        elif id(value) in self._unread:
-            self.guards.append(PythonGuard(path, HasType(cls)))
-        elif isinstance(value, (dict, list, tuple)):
-            items = guard_items(path, value, lambda _: True)
-            self.guards += items.guards
-            if not isinstance(value, tuple):
-                self.first[id(value)] = path
-            holder = value if place.is_inside and not isinstance(value, tuple) else None
-            for step, child in items.rest:
-                yield _Place((*path, step), child, place.is_inside, holder, step[1])
-            if type(value) not in BUILTIN and has_attributes(value) and not place.is_inside:
-                self.objects.append((path, value, None))
-                for name, child in attributes_of(value).items():
-                    yield _Place((*path, ("attr", name)), child)
-        elif kind is not None:
-            kind.take_tensors(cls)
-            self.first[id(value)] = path
-            self.objects.append((path, value, kind))
-            self.guards += [PythonGuard(path, HasType(cls)), PythonGuard(path, HasAttributes(len(vars(value))))]
-            for name, child in vars(value).items():
-                if not kind.is_hidden(name):
-                    yield _Place((*path, ("attr", name)), child, True, vars(value), name)
-        elif not self._is_compared(path, value):
-            self.first[id(value)] = path
-            self.objects.append((path, value, None))
-            self.guards.append(PythonGuard(path, HasType(cls)))
-            for name, child in attributes_of(value).items():
-                yield _Place((*path, ("attr", name)), child)
-
-    def _is_compared(self, path: Path, value: object) -> bool:
-        """Notes a value that is compared as a whole, if it is one: code, or what says itself when it is equal."""
-        if isinstance(value, (set, frozenset, *_CODE, *CONSTANT)):
-            self.values.append((path, value))
-            self._later.append((path, value))
-            return True
-        if is_object(value) or not is_hashable(value):
-            if has_attributes(value) and not is_of_library(type(value).__module__):
-                return False
-            self.values.append((path, value))
-            self._later.append((path, value))
-            return True
-        self.guards.append(PythonGuard(path, EqualTo(value)))
-        return True
 
 
 def leaf_input(value: object) -> LeafInput:
@@ -224,49 +53,123 @@ class Places:
     """The cells and objects of one trace: how they were, and the symbols that stand for their arrays.
 
     Attributes:
-      survey: Taken before the trace.
-      outside: Id of each cell and object → its path.
+      outside: Id of each cell, object and container of one → its path.
+      guards: On types and sizes.
+      values: Path and value of what they hold besides and is guarded like anything else that the function may read.
     """
 
-    def __init__(self, roots: Sequence[tuple[Path, Any]], leaves: Sequence[Any], unread: frozenset[int]):
-        self._roots = roots
+    def __init__(self, world: SideEffects, unread: frozenset[int]):
+        self._world = world
+        self.outside: dict[int, Path] = {}
+        self.guards: list[PythonGuard] = []
+        self.values: list[tuple[Path, Any]] = []
         self._unread = unread
-        kinds = cell_kinds()
-        self._arguments = [leaf for leaf in leaves if is_object(leaf)]
-        self.is_empty = not kinds and not self._arguments
-        self.survey = self._take()
-        self.outside = self.survey.first
-        self._cells = [
-            (cell, kind_of_cell(cell), *pytree.flatten(_value(cell)), dict(_metadata(cell)))
-            for _, cell in self.survey.cells
-        ]
-        self._metadata_before = [dict(_metadata(cell)) for _, cell, _ in self.survey.tensors]
+        self._paths: list[Path] = []
+        self._cells: list[tuple[Any, CellKind, list[Any], Any, dict[str, Any]]] = []
+        self._tensors: list[tuple[Path, Any, Tensor, dict[str, Any]]] = []
+        self._objects: list[tuple[Any, CellKind]] = []
+        self._slots: list[tuple[Path, Any, Any, Any]] = []
         self._symbols: list[list[Any]] = []
         self._opened: list[tuple[CellKind, Any, Any]] = []
-        self._is_open = False
+        self._open: TraceState | None = None
+        self._n_open = [0, 0, 0, 0]
 
-    def _take(self) -> Survey:
-        roots = self._roots if cell_kinds() else self._roots[:2]  # only the arguments, where nothing else has cells
-        return Survey([] if self.is_empty else roots, self._arguments, self._unread)
+    def adopt(self, path: Path, value: Any) -> list[tuple[Path, Any]]:
+        """Notes a cell, or an object that holds cells; returns what it leads to."""
+        if id(value) in self.outside:
+            return []
+        kind, self.outside[id(value)] = kind_of_cell(value), path
+        if not is_cell(value):
+            self._objects.append((value, kind))
+            self.guards += [
+                PythonGuard(path, HasType(type(value))), PythonGuard(path, HasAttributes(len(vars(value))))
+            ]  # fmt: skip
+            found = [
+                inner
+                for name, child in list(vars(value).items())
+                if not kind.is_hidden(name)
+                for inner in self._inside((*path, ("attr", name)), child, vars(value), name)
+            ]
+        else:
+            kind.check(value)
+            tensor, found = tensor_at(value), list[tuple[Path, Any]]()
+            if tensor is None:
+                self._paths.append(path)
+                self._cells.append((value, kind, *pytree.flatten(_value(value)), dict(_metadata(value))))
+            else:
+                found = self._note_tensor(path, value, tensor)
+        if self._open is not None:
+            self._open_rest(self._open)
+        return found
 
-    def open(self, trace: TraceState, world: SideEffects) -> None:
+    def _note_tensor(self, path: Path, cell: object, tensor: Tensor) -> list[tuple[Path, Any]]:
+        """Notes a cell whose value is that of a tensor."""
+        self._tensors.append((path, cell, tensor, dict(_metadata(cell))))
+        self.guards.append(PythonGuard(path, HasType(type(cell))))
+        path = (*path, ("attr", kind_of_cell(cell).metadata_attribute))
+        items = guard_items(path, _metadata(cell), lambda _: True)
+        self.guards += items.guards
+        found = [((*path, step), child) for step, child in items.rest]
+        self.values += found
+        return [*found, ((*path, ("attr", "tensor")), tensor)]
+
+    def _inside(self, path: Path, value: Any, holder: Any, key: Any) -> Iterator[tuple[Path, Any]]:
+        """Notes what an object holds besides cells and further objects; yields what it leads to."""
+        cls = type(value)
+        if cls in STAND_INS:  # what stands for it is no part of the program
+            return
+        if cls in _PLAIN:
+            self.values.append((path, value))
+        elif is_plain_tuple(value):
+            self.guards.append(PythonGuard(path, EqualTo(value)))
+        elif isinstance(value, _ARRAYS) and holder is not None:
+            self._slots.append((path, holder, key, value))
+            yield path, value
+        elif id(value) in self._unread:
+            self.guards.append(PythonGuard(path, HasType(cls)))
+        elif isinstance(value, (dict, list, tuple)):
+            items = guard_items(path, value, lambda _: True)
+            self.guards += items.guards
+            if not isinstance(value, tuple):
+                self.outside[id(value)] = path
+            if id(value) not in self._world.paths:  # before symbols are put into it
+                self._world.add(path, value)
+            for step, child in items.rest:
+                yield from self._inside((*path, step), child, None if isinstance(value, tuple) else value, step[1])
+        else:
+            if kind_of(value) is None:
+                self.values.append((path, value))
+            yield path, value
+
+    def open(self, trace: TraceState) -> None:
         """Puts symbols in the place of arrays; the trace that is running may write to cells and objects."""
-        self._is_open = True
-        for number, (cell, kind, leaves, tree, _) in enumerate(self._cells):
+        trace.cells = self.outside
+        self._open = trace
+        self._open_rest(trace)
+
+    def _open_rest(self, trace: TraceState) -> None:
+        n_cells, n_tensors, n_objects, n_slots = self._n_open
+        self._n_open = [len(self._cells), len(self._tensors), len(self._objects), len(self._slots)]
+        for number, (cell, kind, leaves, tree, _) in enumerate(self._cells[n_cells:], n_cells):
             symbols = [self._symbol(trace, leaf, ("cell", number, i)) for i, leaf in enumerate(leaves)]
             self._symbols.append(symbols)
             self._opened.append((kind, cell, kind.open(cell)))
             kind.write(cell, tree.unflatten(symbols))
-        trace.cells = self.outside
-        for _, cell, tensor in self.survey.tensors:
+        for _, cell, tensor, _ in self._tensors[n_tensors:]:
             self._opened.append((kind_of_cell(cell), cell, kind_of_cell(cell).open(cell)))
             trace.note(tensor)
             trace.adopt(tensor._storage)
-        for _, value, kind in self.survey.objects:
-            if kind is not None:
-                self._opened.append((kind, value, kind.open(value)))
-        for number, (_, holder, key, array) in enumerate(self.survey.slots):
-            world.put_symbol(holder, key, self._symbol(trace, array, ("slot", number)))
+        for value, kind in self._objects[n_objects:]:
+            self._opened.append((kind, value, kind.open(value)))
+        for number, (_, holder, key, array) in enumerate(self._slots[n_slots:], n_slots):
+            self._world.put_symbol(holder, key, self._symbol(trace, array, ("slot", number)))
+
+    def all_guards(self) -> Iterator[PythonGuard]:
+        """Yields the guards on types and sizes, and on second paths to one thing."""
+        yield from self.guards
+        for number, first in self.outside.items():
+            for path in self._world.repeats.get(number, ()):
+                yield PythonGuard(path, IsAlsoAt(first))
 
     def _symbol(self, trace: TraceState, value: object, origin: tuple[Any, ...]) -> Any:
         leaf = leaf_input(value)
@@ -280,12 +183,11 @@ class Places:
         """
         for number, (cell, _, _, tree, metadata) in enumerate(self._cells):
             leaves, now = pytree.flatten(_value(cell))
-            path = self.survey.cells[number][0]
             if now != tree or any(a is not b for a, b in zip(leaves, self._symbols[number], strict=True)):
-                yield CellWrite(number, give(_value(cell), path))
+                yield CellWrite(number, give(_value(cell), self._paths[number]))
             if _metadata(cell) != metadata:
                 yield MetadataWrite(number, tuple(sorted(_metadata(cell).items())))
-        for (path, cell, tensor), metadata in zip(self.survey.tensors, self._metadata_before, strict=True):
+        for path, cell, tensor, metadata in self._tensors:
             _ = tensor._storage.array  # takes note of what the library wrote into the cell
             if _metadata(cell) != metadata:
                 raise UnsupportedVariableError(
@@ -295,9 +197,9 @@ class Places:
 
     def close(self) -> None:
         """Puts the cells back as they were."""
-        if not self._is_open:
+        if self._open is None:
             return
-        self._is_open = False
+        self._open = None
         for kind, value, opened in self._opened:
             kind.close(value, opened)
         for cell, kind, leaves, tree, metadata in self._cells:
@@ -306,14 +208,14 @@ class Places:
             _metadata(cell).update(metadata)
 
     def cell_inputs(self, positions: dict[Any, int]) -> tuple[CellInput, ...]:
-        """Returns the cells in the order of the survey.
+        """Returns the cells in the order in which they were met.
 
         Args:
           positions: Origin of a lifted symbol → its position among the graph's inputs.
         """
         plans = []
         for number, (cell, kind, leaves, tree, metadata) in enumerate(self._cells):
-            path = self.outside[id(cell)]
+            path = self._paths[number]
             inputs = [_placed(leaf_input(leaf), positions.get(("cell", number, i))) for i, leaf in enumerate(leaves)]
             plans.append(CellInput(path, kind.name, type(cell), tree, tuple(inputs), tuple(sorted(metadata.items()))))
         return tuple(plans)
@@ -322,7 +224,7 @@ class Places:
         """Returns the bare arrays that objects of a kind held."""
         return [
             (path, _placed(leaf_input(array), positions.get(("slot", number))))
-            for number, (path, _, _, array) in enumerate(self.survey.slots)
+            for number, (path, _, _, array) in enumerate(self._slots)
         ]
 
 

@@ -13,12 +13,12 @@ import inspect
 import sys
 import threading
 import types
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from jaxaot import _trees as pytree
-from jaxaot.facade.cells.cells import kind_of
+from jaxaot.facade.cells.cells import attributes_of, kind_of
 from jaxaot.facade.marks.assumed import is_assumed_constant
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.trace_state import TraceState
@@ -36,10 +36,10 @@ from jaxaot.plan.facts import (
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.world import WorldPlan, path_of
 from jaxaot.tracer.numbers.predictions import place_of
+from jaxaot.tracer.observe.boundary import is_foreign, is_foreign_class, is_users
 from jaxaot.tracer.observe.containers import MAX
-from jaxaot.tracer.observe.names import code_names
-from jaxaot.tracer.observe.paths import is_foreign, is_foreign_class
-from jaxaot.tracer.observe.side_effects import SideEffects
+from jaxaot.tracer.observe.noting import original
+from jaxaot.tracer.observe.observer import Observer
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _CONTAINERS = (list, dict, deque, set)
@@ -50,8 +50,6 @@ _LOCALS = {
 _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD"}
 _CONSTANTS = {"LOAD_CONST", "LOAD_SMALL_INT"}
 _IGNORED = {"EXTENDED_ARG", "CACHE", "NOP", "NOT_TAKEN"}
-_STEPS = ("__func__", "__self__", "__wrapped__", "__defaults__", "__kwdefaults__", "func", "args", "keywords")
-"""Attributes that lead on from functions, methods and partial calls."""
 _TOOLS = (3, 4)
 """Numbers that `sys.monitoring` leaves to anyone."""
 
@@ -127,28 +125,20 @@ class _Load(NamedTuple):
 class Loads:
     """Watches, inside a `with` block and on this thread, what the code that a function may run loads."""
 
-    def __init__(self, world: SideEffects, events: list[tuple[Any, str]]):
+    def __init__(self, observer: Observer, events: list[tuple[Any, str]]):
         """Watches for a trace.
 
         Args:
-          world: Python's world before it.
+          observer: Sees which code runs, and what it reaches.
           events: Where loads are noted.
         """
-        self._world = world
+        self._observer = observer
         self._events = events
         self._thread = threading.get_ident()
         self._seen: set[Any] = set()
         self._met: dict[int, tuple[Path, Any]] = {}
         self._tool: int | None = None
-        self._functions: dict[types.CodeType, types.FunctionType] = {}
-        self._n_of_code: Counter[types.CodeType] = Counter()
-        self._names: set[str] = set(_STEPS)
-        for _, fn in world.functions():
-            named = code_names(fn.__code__)
-            self._names |= named.attributes | named.strings
-            self._n_of_code[fn.__code__] += 1
-            for code in _inner(fn.__code__):
-                self._functions.setdefault(code, fn)
+        self._codes: set[types.CodeType] = set()
 
     def __enter__(self) -> Loads:
         if sys.version_info >= (3, 12):
@@ -157,8 +147,7 @@ class Loads:
             if self._tool is not None:
                 watching.use_tool_id(self._tool, "jaxaot loads")
                 watching.register_callback(self._tool, watching.events.INSTRUCTION, self._instruction)
-                for code in self._functions:
-                    watching.set_local_events(self._tool, code, watching.events.INSTRUCTION)
+                self._observer.on_code.append(self._started)
         elif sys.gettrace() is None:
             self._tool = -1
             sys.settrace(self._trace)
@@ -169,19 +158,25 @@ class Loads:
             return
         if sys.version_info >= (3, 12):
             watching = sys.monitoring
-            for code in self._functions:
+            for code in self._codes:
                 watching.set_local_events(self._tool, code, 0)
             watching.register_callback(self._tool, watching.events.INSTRUCTION, None)
             watching.free_tool_id(self._tool)
         else:
             sys.settrace(None)
 
+    if sys.version_info >= (3, 12):
+
+        def _started(self, code: types.CodeType, _: types.FrameType) -> None:
+            self._codes.add(code)
+            sys.monitoring.set_local_events(cast(int, self._tool), code, sys.monitoring.events.INSTRUCTION)
+
     def _instruction(self, code: types.CodeType, offset: int) -> Any:
         if threading.get_ident() == self._thread and offset in _chains(code):
             self._see(sys._getframe(1), code, offset)
 
     def _trace(self, frame: types.FrameType, event: str, _: object) -> Any:
-        if frame.f_code not in self._functions:
+        if not is_users(frame.f_code.co_filename):
             return None
         frame.f_trace_opcodes = True
         if event == "opcode" and frame.f_lasti in _chains(frame.f_code):
@@ -206,11 +201,13 @@ class Loads:
         path, holder, name = None, None, chain.name
         if chain.root == "global":
             value = frame.f_globals.get(name, _UNKNOWN)
-            path = self._variable(code, ("global", name))
+            space = self._observer.spaces.get(id(frame.f_globals))
+            path = None if space is None else (*space.path, ("global", name))
         else:
             value = frame.f_locals.get(name, _UNKNOWN)
-            if chain.root == "closure" and self._n_of_code[code] == 1:
-                path = self._variable(code, ("closure", (code.co_freevars.index(name), name)))
+            functions = self._observer.functions.get(code, ())
+            if chain.root == "closure" and len(functions) == 1:
+                path = (*functions[0].path, ("closure", (code.co_freevars.index(name), name)))
         for kind, key in chain.steps:
             if value is _UNKNOWN:
                 return None
@@ -225,32 +222,14 @@ class Loads:
             return None
         return _Load(path, holder, value, chain.is_counted)
 
-    def _variable(self, code: types.CodeType, step: tuple[str, Any]) -> Path | None:
-        """Returns the path to a variable of the function that a piece of code belongs to."""
-        fn = self._functions[code]
-        path = self._world.paths[id(fn)]
-        if id(fn) not in self._met and any(kind == "class" for kind, _ in path):
-            return *path[:1], ("module", fn), step  # a class is guarded to have this very function
-        found = self._path_to(fn)
-        return None if found is None else (*found, step)
-
     def _path_to(self, value: Any) -> Path | None:
-        """Returns the path by which code met an object; before it did, one of attributes that some code names."""
+        """Returns the path by which code met an object; before it did, that by which it was reached."""
         if id(value) in self._met:
             return self._met[id(value)][0]
-        path = self._world.paths.get(id(value))
-        is_named = path is not None and all(kind != "attr" or name in self._names for kind, name in path)
-        return path if is_named else None
+        return self._observer.world.paths.get(id(value))
 
 
 _UNKNOWN: Any = object()
-
-
-def _inner(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _inner(constant)
 
 
 def _attribute(value: Any, name: str) -> Any:
@@ -259,11 +238,11 @@ def _attribute(value: Any, name: str) -> Any:
     if isinstance(value, types.ModuleType):
         return vars(value).get(name, _UNKNOWN)
     plain = (object.__getattribute__, type.__getattribute__, types.SimpleNamespace.__getattribute__)
-    if cls.__getattribute__ not in plain:
+    if original(cls) not in plain:
         return _UNKNOWN
     found = inspect.getattr_static(value, name, _UNKNOWN)
     if isinstance(found, types.MemberDescriptorType):
-        return getattr(value, name, _UNKNOWN)
+        return attributes_of(value).get(name, _UNKNOWN)
     return _UNKNOWN if hasattr(type(found), "__get__") else found
 
 

@@ -8,30 +8,31 @@ back when the trace ends. Things are told apart by identity, and a trace keeps t
 
 from __future__ import annotations
 
+import array
 import builtins
 import contextlib
 import contextvars
-import enum
 import functools
+import inspect
 import threading
 import types
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from jaxaot._immutable import immutable
-from jaxaot.facade.cells.cells import attributes_of, is_cell, is_managed, kind_of
+from jaxaot.facade.cells.cells import attributes_of, dict_of, is_managed, kind_of, members_of
 from jaxaot.facade.indexing.symbolic_math import recording
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.subclass.subclass import is_wrapper
-from jaxaot.plan.guards import HasLength, HasType, IsAlsoAt, PythonGuard
+from jaxaot.plan.guards import HasLength, HasType, IsAlsoAt, IsThere, PythonGuard
 from jaxaot.plan.members import AreDistinct
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.world import (
     AttributeWrite,
+    BuiltConstant,
     ContentWrite,
     ContextWrite,
     DequeWrite,
@@ -46,8 +47,10 @@ from jaxaot.plan.world import (
     is_growth,
     path_of,
 )
-from jaxaot.tracer.observe.names import code_names, variables_of
-from jaxaot.tracer.observe.paths import LEAVES, LIMIT, children, is_foreign, is_foreign_class, is_librarys, member_keys
+from jaxaot.tracer.observe.boundary import is_librarys
+from jaxaot.tracer.observe.code_names import code_names, variables_of
+from jaxaot.tracer.observe.containers import is_a
+from jaxaot.tracer.observe.noting import MISSING
 
 _MAX_BYTES = 2**20
 """Of a larger NumPy array no copy is kept."""
@@ -55,12 +58,12 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _NAMESPACES = (types.SimpleNamespace, threading.local)
 _WITHIN = ("__globals__", "__dict__")
 """Steps to what belongs to an object and is guarded with it."""
-_FIELDS = "__dataclass_fields__"
-"""What `dataclasses` knows of a class; flax takes fields out and puts them back while it derives a class of it."""
+_UNWATCHED = {
+    "__dataclass_fields__", "__getattribute__", "__setattr__", "__delattr__", "__dict__", "__weakref__",
+}  # fmt: skip
+"""Of `dataclasses`, whose fields flax takes out and puts back while it derives a class; of the observer; of Python."""
 _MANY_PAIRS = 16
 """More than so many pairs of objects are told apart all at once."""
-MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
-"""Stands for what is not there."""
 
 Give = Callable[[Any, Path], Value]
 """Takes an object and the place where it was put to what a later call puts there."""
@@ -86,134 +89,89 @@ class SideEffects:
       context: Where the function runs; None if it reaches no context variable.
     """
 
-    def __init__(self, roots: Iterable[tuple[Path, Any]], unread: frozenset[int] = frozenset()):
-        """Notes what the roots lead to.
-
-        Args:
-          roots: Where to start, each with its own path.
-          unread: Ids of the lists whose items are not looked at.
-        """
+    def __init__(self) -> None:
+        """Knows nothing yet."""
         self.paths: dict[int, Path] = {}
         self.wrappers: dict[int, Path] = {}
         self.repeats: dict[int, list[Path]] = {}
         self.symbols: dict[tuple[int, Any], Any] = {}
         self.written: set[int] = set()
         self.replaced: set[tuple[int, str]] = set()
+        self.context = contextvars.copy_context()
         self._notes: list[_Note] = []
         self._put: list[tuple[Callable[[], Any], object, Callable[[], None]]] = []
-        self._keep: list[Any] = []  # objects made on the way, so that their ids stay theirs
+        self._keep: list[Any] = []  # so that ids stay those of what was reached
         self._originals: dict[int, int] = {}
-        self._variables: set[tuple[int, str]] = set()
-        self.context: contextvars.Context | None = None
-        queue, later = deque(roots), deque[tuple[Path, Any]]()
-        names, keys = set[str](), dict[int, Path]()
-        while (queue or later) and len(self.paths) < LIMIT:
-            path, value = queue.popleft() if queue else later.popleft()
-            if id(value) in self.paths:
-                if not isinstance(value, (type, types.ModuleType, types.FunctionType)):
-                    self.repeats.setdefault(id(value), []).append(path)
-                continue
-            self.paths[id(value)] = path
-            self._keep.append(value)
-            is_tensor = isinstance(value, (Tensor, jax.Array)) and not is_wrapper(value)
-            if is_tensor and isinstance(value, Tensor):
-                self._notes.append(_Tensor(path, value, own := _own_attributes(value)))
-                queue += [((*path, ("attr", name)), x) for name, x in own.items() if not isinstance(x, LEAVES)]
-            if is_tensor or is_cell(value):
-                continue
-            self._notes += self._notes_of(path, value, names)
-            if isinstance(value, LEAVES) or id(value) in unread:
-                continue
-            for key, member in member_keys(value) if isinstance(value, dict) else ():
-                keys.setdefault(id(member), (*path, ("member", key)))
-            is_of_library = isinstance(value, types.FunctionType) and is_librarys(value)
-            for steps, child, is_late in children(value, names):
-                if is_of_library and isinstance(child, (dict, list, set, deque)):
-                    continue  # a cache of its own
-                if not isinstance(child, LEAVES) or isinstance(child, (np.ndarray, jax.Array)):
-                    (later if is_late else queue).append((path + steps, child))
-        self.paths = keys | self.paths
+        self._variables: dict[tuple[int, str], Any] = {}
+        self._cells: dict[int, _Cell] = {}
+        self._early: dict[int, _Note] = {}
 
-    def _notes_of(self, path: Path, value: Any, names: Iterable[str]) -> Iterator[_Note]:
-        if isinstance(value, np.ndarray):
+    def add(self, path: Path, value: Any) -> None:
+        """Notes the path to an object, and how it is if it is a container, an array, a tensor or a variable."""
+        self.paths[id(value)] = path
+        self._keep.append(value)
+        if is_a(value, np.ndarray):
             if value.nbytes <= _MAX_BYTES and value.flags.writeable and not value.dtype.hasobject:
-                yield _Content(path, value, value.copy())
-        elif isinstance(value, dict):
-            if path[-1][1] != _FIELDS:
-                yield _Items(path, value, dict(value))
-        elif isinstance(value, list):
-            yield _List(path, value, list(value))
-        elif isinstance(value, deque):
-            yield _Deque(path, value, list(value))
-        elif isinstance(value, set):
-            yield _Members(path, value, set(value))
-        elif isinstance(value, contextvars.ContextVar):
-            yield _Context(path, value, value.get(MISSING))
-        elif isinstance(value, types.FunctionType):
-            for i, cell in enumerate(() if is_librarys(value) else value.__closure__ or ()):
-                if id(cell) not in self.paths:
-                    name = value.__code__.co_freevars[i]
-                    self.paths[id(cell)] = (*path, ("attr", "__closure__"), ("item", i))
-                    self._keep.append(cell)
-                    yield _Cell((*path, ("closure", (i, name))), cell, _content(cell))
-            if not is_librarys(value):
-                where = (*path, ("attr", "__globals__"))
-                code = value.__code__
-                yield from self._named(where, value.__globals__, variables_of(code) | code_names(code).stored)
-                yield _Items((*path, ("attr", "__dict__")), vars(value), dict(vars(value)))
-        elif isinstance(value, types.ModuleType):
-            if not is_foreign(value.__name__):
-                yield from self._named((*path, ("attr", "__dict__")), vars(value), names)
-        elif isinstance(value, type):
-            if not is_foreign_class(value):
-                yield _Class(path, value, _members(value))
-        elif is_wrapper(value):
-            self.wrappers[id(value)] = path
-            yield _Tensor(path, value, _own_attributes(value))
-        elif isinstance(value, enum.Enum):
-            return
-        elif not is_foreign_class(type(value)) or type(value) in _NAMESPACES or kind_of(value):
-            yield _Attributes(path, value, attributes_of(value))
-        if isinstance(value, (dict, list, set, deque)) and getattr(value, "__dict__", None) is not None:
-            yield _Attributes(path, value, attributes_of(value))
+                self._notes.append(_Content(path, value, value.copy()))
+        elif is_a(value, dict):
+            self._notes.append(_Items(path, value, _items(value)))
+        elif is_a(value, list):
+            self._notes.append(_List(path, value, [*list.__iter__(value)]))
+        elif is_a(value, deque):
+            self._notes.append(_Deque(path, value, [*deque.__iter__(value)]))
+        elif is_a(value, set):
+            self._notes.append(_Members(path, value, {*set.__iter__(value)}))
+        elif is_a(value, (bytearray, array.array)):
+            self._notes.append(_Bytes(path, value, value[:]))
+        elif is_a(value, contextvars.ContextVar):
+            self._notes.append(_Context(path, value, value.get(MISSING)))
+        elif is_a(value, Tensor):
+            if is_wrapper(value):
+                self.wrappers[id(value)] = path
+            self._notes.append(_Tensor(path, value, _own_attributes(value)))
+        elif is_a(value, types.FunctionType) and not is_librarys(value):
+            self._notes.append(_Items((*path, ("attr", "__dict__")), vars(value), dict(vars(value))))
 
-    def _named(self, path: Path, namespace: dict[str, Any], names: Iterable[str]) -> Iterator[_Note]:
+    def repeat(self, path: Path, value: Any) -> None:
+        """Notes another path to an object."""
+        if id(value) in self._early:  # what stands for another is noted in the place where that would be
+            note = self._early.pop(id(value))
+            self._notes.remove(note)
+            self._notes.append(note)
+        if path != self.paths[id(value)] and not is_a(value, (type, types.ModuleType, types.FunctionType)):
+            paths = self.repeats.setdefault(id(value), [])
+            if path not in paths:
+                paths.append(path)
+
+    def add_attributes(self, path: Path, value: Any, before: dict[str, Any]) -> None:
+        """Notes the attributes of an object."""
+        self._notes.append(_Attributes(path, value, {**before, "__class__": type(value)}))
+
+    def add_class(self, path: Path, cls: type) -> None:
+        """Notes the attributes of a class."""
+        self._notes.append(_Class(path, cls, _members(cls)))
+
+    def add_cell(self, path: Path, cell: types.CellType) -> Any:
+        """Notes a variable of a closure, and returns what it held; MISSING if it is not filled."""
+        known = self._cells.get(id(cell))
+        if known is None:
+            known = self._cells[id(cell)] = _Cell(path, cell, content_of(cell))
+            fn, (_, (i, _)) = path[:-1], path[-1]
+            self.paths[id(cell)] = (*fn, ("attr", "__closure__"), ("item", i))
+            self._keep.append(cell)
+            self._notes.append(known)
+        return known.before
+
+    def add_variables(self, path: Path, namespace: dict[str, Any], names: Iterable[str]) -> None:
         """Notes the variables of a module or of a function's globals that some code names."""
-        chosen = {name for name in names if (id(namespace), name) not in self._variables}
-        self._variables |= {(id(namespace), name) for name in chosen}
+        chosen = {name: namespace.get(name, MISSING) for name in names if (id(namespace), name) not in self._variables}
+        self._variables |= {(id(namespace), name): was for name, was in chosen.items()}
         if chosen:
-            yield _Variables(path, namespace, {name: namespace.get(name, MISSING) for name in sorted(chosen)})
+            self._notes.append(_Variables(path, namespace, chosen))
 
-    def enter_context(self) -> contextvars.Context | None:
-        """Returns the context that the function is to run in, of its own if it reaches context variables."""
-        if any(isinstance(note, _Context) for note in self._notes):
-            self.context = contextvars.copy_context()
-        return self.context
-
-    def codes(self) -> Iterator[types.CodeType]:
-        """Yields the code that the function may run."""
-        for value in self._keep:
-            if isinstance(value, types.FunctionType) and not is_librarys(value):
-                pending = [value.__code__]
-                while pending:
-                    code = pending.pop()
-                    yield code
-                    pending += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-
-    def functions(self) -> Iterator[tuple[Path, types.FunctionType]]:
-        """Yields the functions that are not a library's, with their paths."""
-        for value in self._keep:
-            if isinstance(value, types.FunctionType) and not is_foreign(value.__module__):
-                yield self.paths[id(value)], value
-
-    def tells_types(self) -> bool:
-        """Returns whether code may tell a symbol from a number, or what records `float` from `float`.
-
-        That of this package knows of symbols.
-        """
-        users = [fn for _, fn in self.functions() if fn.__globals__.get("__name__", "").split(".")[0] != "jaxaot"]
-        named = [code_names(fn.__code__) for fn in users]
-        return any("type" in names.variables or "__class__" in names.attributes for names in named)
+    def variable(self, namespace: dict[str, Any], name: str) -> Any:
+        """Returns what a variable that was noted held; MISSING if there was none."""
+        return self._variables.get((id(namespace), name), MISSING)
 
     def stand_in(self, path: Path, copy: dict[Any, Any] | list[Any] | deque[Any], original: object) -> None:
         """Notes a dict or list that the function is given in the place of one of the caller's."""
@@ -224,10 +182,11 @@ class SideEffects:
         note = kind(path, copy, dict(copy) if isinstance(copy, dict) else list(copy))
         number = next((i for i, other in enumerate(self._notes) if other.value is original), len(self._notes))
         self._notes.insert(number, note)
+        self._early[id(copy)] = note
 
     def containers(self) -> dict[int, Path]:
         """Returns the path to each list and dict, and to each copy of one, where one path alone leads to it."""
-        kinds = [value for value in self._keep if isinstance(value, (dict, list, deque))]
+        kinds = [value for value in self._keep if is_a(value, (dict, list, deque))]
         found = {id(value): self.paths[id(value)] for value in kinds if id(value) in self.paths}
         return {i: path for i, path in found.items() if self._originals.get(i, i) not in self.repeats}
 
@@ -239,36 +198,35 @@ class SideEffects:
     def put_number(self, roots: Iterable[tuple[Path, Any]], path: Path, symbol: object) -> None:
         """Puts what stands for a number into the place that a path leads to; it is no change."""
         outer = follow(roots, path[:-1])
-        if isinstance(outer, tuple):
+        if is_a(outer, tuple):
             i = path[-1][1]
             self.put_number(roots, path[:-1], (*outer[:i], symbol, *outer[i + 1 :]))
             return
         was = follow(roots, path)
+        is_own = path[-1][0] != "attr" or not is_of_class(outer, path[-1][1])
         holder, key, put = _place_of(outer, *path[-1])
         put(symbol)
         self.symbols[id(holder), key] = symbol
-        self._put.append((functools.partial(follow, roots, path), symbol, functools.partial(put, was)))
+        undo = functools.partial(put, was) if is_own else functools.partial(object.__delattr__, outer, path[-1][1])
+        self._put.append((functools.partial(follow, roots, path), symbol, undo))
 
-    def put_recording(self, is_silent: bool) -> None:
-        """Puts what records arithmetic, and what prints nothing, into global variables; it is no change."""
-        for value in list(self._keep):
-            if not isinstance(value, types.FunctionType) or is_librarys(value):
-                continue
-            namespace = value.__globals__
-            for name in variables_of(value.__code__):
-                was = namespace.get(name, MISSING)
-                found = getattr(builtins, name, None) if was is MISSING else was
-                stand_in = recording(found, is_silent)
-                if isinstance(found, type) and name not in code_names(value.__code__).called:
-                    continue  # it is only compared, or says a dtype
-                if stand_in is not None and stand_in is not was:
-                    self.symbols[id(namespace), name] = namespace[name] = stand_in
-                    put = (
-                        functools.partial(namespace.pop, name)
-                        if was is MISSING
-                        else functools.partial(namespace.__setitem__, name, was)
-                    )
-                    self._put.append((functools.partial(namespace.get, name), stand_in, put))
+    def put_recording(self, code: types.CodeType, frame: types.FrameType, is_silent: bool) -> None:
+        """Puts what records arithmetic, and what prints nothing, where code finds functions; it is no change."""
+        namespace = frame.f_globals
+        for name in variables_of(code):
+            was = namespace.get(name, MISSING)
+            found = getattr(builtins, name, None) if was is MISSING else was
+            stand_in = recording(found, is_silent)
+            if is_a(found, type) and name not in code_names(code).called:
+                continue  # it is only compared, or says a dtype
+            if stand_in is not None and stand_in is not was:
+                self.symbols[id(namespace), name] = namespace[name] = stand_in
+                put = (
+                    functools.partial(namespace.pop, name)
+                    if was is MISSING
+                    else functools.partial(namespace.__setitem__, name, was)
+                )
+                self._put.append((functools.partial(namespace.get, name), stand_in, put))
 
     def expect(self, holder: object, key: object, was: object) -> Any:
         """Returns what a place holds as long as nobody changes it."""
@@ -309,11 +267,16 @@ class SideEffects:
             path = path_of(write)
             if path is not None and path not in holders and path[-1][1] not in _WITHIN and len(path) > 1:
                 holders[path] = value = follow(roots, path)
-                if path not in typed and not isinstance(value, (type, types.CellType)):
+                if path not in typed and not is_a(value, (type, types.CellType)):
                     yield PythonGuard(path, HasType(type(value)))
-                if isinstance(value, (list, deque)) and not is_growth(write):
+                if is_a(value, (list, deque)) and not is_growth(write):
                     yield PythonGuard(path, HasLength(len(value)))
-        put = {value.path: follow(roots, value.path) for value in plan.values if isinstance(value, OutsideObject)}
+        for write in plan.writes:  # what is taken away has to be there
+            if isinstance(write, AttributeWrite) and write.value is None and write.name != "cell_contents":
+                yield PythonGuard(write.path, IsThere(write.name, False))
+            elif isinstance(write, ItemWrite) and write.value is None and isinstance(write.key, BuiltConstant):
+                yield PythonGuard(write.path, IsThere(write.key.value, True))
+        put = {value.path: follow(roots, value.path) for value in plan.values if is_a(value, OutsideObject)}
         for path, value in {**holders, **put}.items():  # the function may have found it elsewhere
             for other in self.repeats.get(id(value), ()):
                 if other != path:
@@ -333,14 +296,25 @@ class SideEffects:
                 later = (*list(written.values())[i + 1 :], *(p for n, p in found.items() if n not in written))
                 yield from (PythonGuard(path, AreDistinct((path, other))) for other in later)
 
-    def put_back(self) -> bool:
-        """Puts everything back, and returns whether anything was changed."""
-        is_changed = sum([note.put_back() for note in self._notes]) > 0
+    def is_changed(self) -> bool:
+        """Returns whether anything that was reached is not as it was."""
+        return bool(self.writes(lambda value, place: BuiltConstant(value)))
+
+    def put_back(self) -> None:
+        """Puts everything back."""
+        for note in self._notes:
+            note.put_back()
         for held, symbol, put in reversed(self._put):  # also into what is not noted, such as a library's object
             with contextlib.suppress(AttributeError, LookupError, TypeError, ValueError):
                 if held() is symbol:
                     put()
-        return is_changed
+
+
+def is_of_class(value: Any, name: str) -> bool:
+    """Returns whether an attribute is found in the class of an object, which does not compute it."""
+    if name in attributes_of(value) or is_a(value, (type, types.ModuleType)):
+        return False
+    return not is_managed(type(value), name) and not hasattr(type(inspect.getattr_static(value, name, None)), "__set__")
 
 
 def _place_of(holder: Any, kind: str, key: Any) -> tuple[Any, Any, Callable[[Any], None]]:
@@ -350,9 +324,9 @@ def _place_of(holder: Any, kind: str, key: Any) -> tuple[Any, Any, Callable[[Any
         return cell, None, functools.partial(setattr, cell, "cell_contents")
     if kind in ("key", "item"):
         key = key() if kind == "key" else key
-        cls = list if isinstance(holder, list) else dict
+        cls = list if is_a(holder, list) else dict
         return holder, key, functools.partial(cls.__setitem__, holder, key)
-    attributes = holder.__globals__ if kind == "global" else getattr(holder, "__dict__", {})
+    attributes = holder.__globals__ if kind == "global" else (dict_of(holder) or {})
     if key in attributes:
         return attributes, key, functools.partial(dict.__setitem__, attributes, key)
     return holder, key, functools.partial(object.__setattr__, holder, key)
@@ -390,17 +364,23 @@ def _is_as_before(before: Mapping[Any, Any], now: Mapping[Any, Any]) -> bool:
     return _is_one_by_one(before, now) and _is_one_by_one(before.values(), now.values())
 
 
+def _items(value: dict[Any, Any]) -> dict[Any, Any]:
+    """Returns the items of a dict; no code of its class runs."""
+    base: Any = OrderedDict if is_a(value, OrderedDict) else dict
+    return dict(base.items(value))
+
+
 class _Items(_Note):
     """A dict."""
 
     def writes(self, world: SideEffects, give: Give) -> Iterator[WorldWrite]:
-        before, now = self.before, self.value
-        expected = {key: world.expect(now, key, was) for key, was in before.items()}
+        before, now = self.before, _items(self.value)
+        expected = {key: world.expect(self.value, key, was) for key, was in self.before.items()}
         if _is_as_before(expected, now):
             return
         place = lambda key: (*self.path, ("item", key))
         kept = [key for key in before if key in now]
-        cls = OrderedDict if isinstance(now, OrderedDict) else dict
+        cls = OrderedDict if is_a(self.value, OrderedDict) else dict
         if not _is_one_by_one(kept, list(now)[: len(kept)]):  # another order
             items = tuple(give(item, place(key)) for key, item in now.items())
             yield RefillWrite(self.path, tuple(give(key, self.path) for key in now), items)
@@ -413,9 +393,9 @@ class _Items(_Note):
                 yield ItemWrite(self.path, give(key, self.path), give(item, place(key)), cls)
 
     def put_back(self) -> bool:
-        if _is_as_before(self.before, self.value):
+        if _is_as_before(self.before, _items(self.value)):
             return False
-        cls = OrderedDict if isinstance(self.value, OrderedDict) else dict  # past methods of a class of the user's
+        cls = OrderedDict if is_a(self.value, OrderedDict) else dict  # past methods of a class of the user's
         cls.clear(self.value)
         cls.update(self.value, self.before)
         return True
@@ -443,17 +423,17 @@ class _Variables(_Note):
 
 
 class _Attributes(_Note):
-    """An object, by its attributes."""
+    """An object, by its attributes and its class."""
 
     _set: Any = staticmethod(object.__setattr__)
     _delete: Any = staticmethod(object.__delattr__)
 
     def now(self) -> dict[str, Any]:
-        return attributes_of(self.value)
+        return {**attributes_of(self.value), "__class__": type(self.value)}
 
     def writes(self, world: SideEffects, give: Give) -> Iterator[WorldWrite]:
-        now, holder, kind = self.now(), getattr(self.value, "__dict__", None), kind_of(self.value)
-        is_of_class = isinstance(self.value, type)
+        now, holder, kind = self.now(), dict_of(self.value), kind_of(self.value)
+        is_of_class = is_a(self.value, type)
         for name in self.before:
             if name not in now:
                 world.replaced.add((id(self.value), name))
@@ -466,7 +446,8 @@ class _Attributes(_Note):
                 continue
             world.replaced.add((id(self.value), name))
             value = give(item, (*self.path, ("attr", name)))
-            if not is_of_class and holder is not None and name in holder and is_managed(type(self.value), name):
+            is_own = is_managed(type(self.value), name) or is_a(self.value, threading.local)
+            if not is_of_class and holder is not None and name in holder and is_own:
                 yield ItemWrite((*self.path, ("attr", "__dict__")), give(name, self.path), value)
             else:
                 yield AttributeWrite(self.path, name, value, is_of_class)
@@ -475,7 +456,7 @@ class _Attributes(_Note):
         now = self.now()
         if _is_as_before(self.before, now):
             return False
-        holder = None if isinstance(self.value, type) else getattr(self.value, "__dict__", None)
+        holder = None if is_a(self.value, type) else dict_of(self.value)
         for name in now.keys() - self.before.keys():
             if holder is not None and name in holder:
                 del holder[name]
@@ -520,14 +501,14 @@ class _Class(_Attributes):
 
 
 def _members(cls: type) -> dict[str, Any]:
-    return {name: member for name, member in vars(cls).items() if name != _FIELDS}
+    return {name: member for name, member in members_of(cls).items() if name not in _UNWATCHED}
 
 
 class _List(_Note):
     """A list."""
 
     def writes(self, world: SideEffects, give: Give) -> Iterator[WorldWrite]:
-        now = list(self.value)
+        now = [*list.__iter__(self.value)]
         expected = [world.expect(self.value, i, was) for i, was in enumerate(self.before)]
         n = min(len(now), len(expected))
         first = next((i for i in range(n) if not is_same(now[i], expected[i])), n)
@@ -543,7 +524,7 @@ class _List(_Note):
             yield SliceWrite(self.path, first, -last if last else None, items)
 
     def put_back(self) -> bool:
-        if _is_one_by_one(self.before, self.value):
+        if _is_one_by_one(self.before, list.__iter__(self.value)):
             return False
         list.__setitem__(self.value, slice(None), self.before)
         return True
@@ -553,7 +534,7 @@ class _Deque(_Note):
     """A deque."""
 
     def writes(self, world: SideEffects, give: Give) -> Iterator[WorldWrite]:
-        now, before, limit = list(self.value), self.before, self.value.maxlen
+        now, before, limit = [*deque.__iter__(self.value)], self.before, self.value.maxlen
         if len(now) == len(before) and all(map(is_same, now, before)):
             return
         for n_new in range(1, len(now) + 1):
@@ -569,7 +550,7 @@ class _Deque(_Note):
         yield DequeWrite(self.path, items, limit, None)
 
     def put_back(self) -> bool:
-        if _is_one_by_one(self.before, self.value):
+        if _is_one_by_one(self.before, deque.__iter__(self.value)):
             return False
         deque.__init__(self.value, self.before, self.value.maxlen)
         return True
@@ -592,6 +573,20 @@ class _Members(_Note):
         return True
 
 
+class _Bytes(_Note):
+    """A `bytearray` or an array of Python's."""
+
+    def writes(self, world: SideEffects, give: Give) -> Iterator[WorldWrite]:
+        if self.value[:] != self.before:
+            yield ContentWrite(self.path, self.value[:])
+
+    def put_back(self) -> bool:
+        if self.value[:] == self.before:
+            return False
+        self.value[:] = self.before
+        return True
+
+
 class _Content(_Note):
     """A NumPy array."""
 
@@ -606,7 +601,8 @@ class _Content(_Note):
         return True
 
 
-def _content(cell: types.CellType) -> Any:
+def content_of(cell: types.CellType) -> Any:
+    """Returns what a variable of a closure holds; MISSING if it is not filled."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -617,14 +613,15 @@ class _Cell(_Note):
     """A variable of a closure."""
 
     def writes(self, world: SideEffects, give: Give) -> Iterator[WorldWrite]:
-        now = _content(self.value)
+        now = content_of(self.value)
         if not is_same(now, world.expect(self.value, None, self.before)):
             fn, (_, (i, _)) = self.path[:-1], self.path[-1]
             value = None if now is MISSING else give(now, self.path)
+            world.replaced.add((id(self.value), "cell_contents"))
             yield AttributeWrite((*fn, ("attr", "__closure__"), ("item", i)), "cell_contents", value)
 
     def put_back(self) -> bool:
-        if _content(self.value) is self.before:
+        if content_of(self.value) is self.before:
             return False
         if self.before is MISSING:
             del self.value.cell_contents
@@ -637,7 +634,7 @@ class _Context(_Note):
     """A context variable, which is set in a context of the trace's own."""
 
     def writes(self, world: SideEffects, give: Give) -> Iterator[WorldWrite]:
-        now = self.before if world.context is None else world.context.get(self.value, MISSING)
+        now = world.context.get(self.value, MISSING)
         if not is_same(now, self.before):
             yield ContextWrite(self.path, give(now, (*self.path, ("context", None))))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import keyword
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from jaxaot.plan.call import CallPlan
-from jaxaot.plan.guards import LEAVES
-from jaxaot.plan.paths import UNSET, Path, class_member
+from jaxaot.plan.guards import LEAVES, PythonGuard, differs
+from jaxaot.plan.paths import Path, children_of, class_member, held_by_variable, raw_item
 
 SOURCE_NAME = "<jaxaot call>"
 """The file name of generated code."""
@@ -29,7 +29,7 @@ class Source:
       scope: The globals of the code.
     """
 
-    def __init__(self, call: CallPlan, scope: dict[str, Any]):
+    def __init__(self, call: CallPlan | None, scope: dict[str, Any]):
         self.scope = scope
         self._call = call
         self._lines: list[str] = []
@@ -80,6 +80,7 @@ class Source:
 
     def storage(self, number: int) -> str:
         """Returns the expression of a distinct storage."""
+        assert self._call is not None, "there are storages in calls alone"
         return f"s{self._call.storages[number].tensor}"
 
     def path(self, path: Path) -> str:
@@ -113,6 +114,12 @@ class Source:
                 return f"{parent}.{key}" if is_plain else f"getattr({parent}, {self.constant(key)})"
             case "item":
                 return f"{parent}[{key!r}]" if type(key) in (str, int, bool) else f"{parent}[{self.constant(key)}]"
+            case "child":
+                return f"{self.constant(children_of)}({parent})[{key[0]}][1]"
+            case "own":
+                return f"{self.constant(object.__getattribute__)}({parent}, {self.constant(key)})"
+            case "raw":
+                return f"{self.constant(raw_item)}({parent}, {self.constant(key)})"
             case "closure":
                 return f"{parent}.__closure__[{key[0]}].cell_contents"
             case "global":
@@ -124,7 +131,7 @@ class Source:
             case "member":
                 return f"{self.constant(key)}()"
             case "context":
-                return f"{parent}.get({self.constant(UNSET)})"
+                return f"{self.constant(held_by_variable)}({parent})"
             case "referent":
                 return f"{parent}()"
             case "variable":
@@ -134,6 +141,25 @@ class Source:
             case _:
                 self.scope["class_member"] = class_member
                 return f"class_member({parent}, {key!r})"
+
+
+def test_of(guards: Iterable[PythonGuard], scope: dict[str, Any]) -> Callable[..., Any]:
+    """Returns a function of (fn, args, kwargs): True, or `MISS` if one of some guards does not hold.
+
+    Args:
+      guards: The guards; none is about tensor inputs.
+      scope: What their code refers to, besides constants.
+    """
+    source = Source(None, {"MISS": MISS, "differs": differs, **scope})
+    with source.block("def fits(fn, args, kwargs):"):
+        with source.block("try:"):
+            for guard in guards:
+                source.miss_if(*guard.misses(source))
+            source.add("return True")
+        with source.block("except (AttributeError, LookupError, TypeError, ValueError):"):
+            source.add("return MISS")
+    exec(compile(str(source), SOURCE_NAME, "exec"), source.scope)
+    return source.scope["fits"]
 
 
 def in_runs(texts: Sequence[str], name: str) -> list[str]:

@@ -1,7 +1,6 @@
 """What code names: the variables and attributes that it loads, and where.
 
-What Python code reads cannot be watched, but it is written in its bytecode. Variables and attributes are told apart: a
-loop variable `step` of a module is not what `optimizer.step()` reads.
+Reads of variables, of modules and of classes are not seen while code runs, but they are written in its bytecode.
 """
 
 from __future__ import annotations
@@ -10,20 +9,25 @@ import dataclasses
 import dis
 import functools
 import itertools
-import sys
 import types
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from jaxaot.tracer.observe.boundary import is_looked_at
+
+Line = tuple[str, int]
 
 _BY_NAME = {
     "getattr", "hasattr", "vars", "__dict__", "eval", "exec", "locals", "globals", "dir", "attrgetter", "fields",
     "asdict", "astuple",
 }  # fmt: skip
 """Code that names one of these may read attributes that it does not name."""
+_OF_CLASSES = {"super", "__class__", "__mro__", "mro"}
+"""Code that names one of these may read attributes of classes, whatever their objects hold."""
+_BY_HAND = {"__getattribute__", "__get__"}
+"""Code that names one of these may read attributes past the class that notes it."""
 _NAMESPACES = {"globals", "__globals__", "eval", "exec", "locals"}
 """Code that names one of these may read variables that it does not name."""
-_FAILING = {"AttributeError", "NameError", "Exception", "BaseException"}
-"""Code that names one of these may go on where there is no such attribute or global variable."""
 _VARIABLES = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
 _CELLS = {"LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"}
 _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM"}
@@ -32,7 +36,17 @@ _IGNORED = {"EXTENDED_ARG", "CACHE", "PUSH_NULL", "NOP", "COPY"}
 _ADDING = {"append", "extend", "appendleft"}
 """Methods that add to a container and tell nothing of it; what they add is seen, whatever the container holds."""
 _OF_NUMBERS = ("float", "int", "complex", "bool")
-_ENVIRONMENT = {"environ", "getenv"}
+_SPECIAL = {
+    "+": ("__add__", "__radd__", "__iadd__"), "-": ("__sub__", "__rsub__", "__isub__"),
+    "*": ("__mul__", "__rmul__", "__imul__"), "/": ("__truediv__", "__rtruediv__", "__itruediv__"),
+    "//": ("__floordiv__", "__rfloordiv__"), "%": ("__mod__", "__rmod__"), "**": ("__pow__", "__rpow__"),
+    "@": ("__matmul__", "__rmatmul__"), "&": ("__and__",), "|": ("__or__",), "^": ("__xor__",),
+    "[]": ("__getitem__",), "BINARY_SUBSCR": ("__getitem__",), "STORE_SUBSCR": ("__setitem__",),
+    "BINARY_SLICE": ("__getitem__",), "STORE_SLICE": ("__setitem__",), "UNARY_NEGATIVE": ("__neg__",),
+    "UNARY_INVERT": ("__invert__",), "<": ("__lt__",), ">": ("__gt__",), "<=": ("__le__",), ">=": ("__ge__",),
+    "==": ("__eq__",), "!=": ("__ne__",), "GET_ITER": ("__iter__",), "GET_LEN": ("__len__",),
+}  # fmt: skip
+"""Signs and instructions → the special methods that they call."""
 _COMPARING = {"index", "remove", "count", "id", "isin"}
 """Names of what compares objects."""
 
@@ -49,10 +63,10 @@ class CodeNames(NamedTuple):
       read: Variables, also those of closures, and attributes, without those that are only added to.
       pairs: Of a name and the attribute that is loaded of it, as in `np.pi`.
       strings: Strings that could be the name of an attribute, as in `getattr(self, "scale")`.
+      operators: The special methods of what it computes with: `__add__`.
       modules: Those that it imports.
       lines: Name → the file and the line that loads it first.
       compares: Whether it may ask whether two objects are one.
-      environment: Strings beside which it reads variables of the environment; None if it reads none.
     """
 
     variables: frozenset[str]
@@ -63,10 +77,10 @@ class CodeNames(NamedTuple):
     read: frozenset[str]
     pairs: frozenset[tuple[str, str]]
     strings: frozenset[str]
+    operators: frozenset[str]
     modules: frozenset[str]
-    lines: dict[str, tuple[str, int]]
+    lines: dict[str, Line]
     compares: bool
-    environment: frozenset[str] | None
 
     @property
     def reads_by_name(self) -> bool:
@@ -79,9 +93,9 @@ class CodeNames(NamedTuple):
         return not (_NAMESPACES.isdisjoint(self.variables) and _NAMESPACES.isdisjoint(self.attributes))
 
     @property
-    def goes_on(self) -> bool:
-        """Whether it may go on where there is no such attribute or variable."""
-        return not (_FAILING.isdisjoint(self.variables) and _FAILING.isdisjoint(self.attributes))
+    def tells_types(self) -> bool:
+        """Whether it may tell a symbol from a number."""
+        return "type" in self.variables or "__class__" in self.attributes
 
 
 @functools.lru_cache(maxsize=8192)
@@ -91,8 +105,9 @@ def code_names(code: types.CodeType) -> CodeNames:
     `losses.append(loss)` names `losses`, and does not read what a list of that name holds.
     """
     variables, stored, attributes, read = set[str](), set[str](), set[str](), set[str]()
-    pairs, modules, lines = set[tuple[str, str]](), set[str](), dict[str, tuple[str, int]]()
+    pairs, modules, lines = set[tuple[str, str]](), set[str](), dict[str, Line]()
     strings, changed, called, compares = set[str](), set[str](), set[str](), False
+    operators = set[str]()
     imported = ""
     found = [line for line in dis.get_instructions(code) if line.opname not in _IGNORED]
     for before, line, after in zip([None, *found], found, [*found[1:], None], strict=False):
@@ -105,8 +120,10 @@ def code_names(code: types.CodeType) -> CodeNames:
             compares = compares or _compares_objects(line, before)
             if kind == "IS_OP" and before is not None and before.argval in _OF_NUMBERS:
                 variables.add("type")
-        elif kind == "MATCH_CLASS":  # reads the attributes that a class lists
+        operators.update(_SPECIAL.get(_sign_of(line), ()))
+        if kind == "MATCH_CLASS":  # reads the attributes that a class lists
             variables.add("getattr")
+            attributes.add("__match_args__")
         if kind == "IMPORT_NAME":
             modules.add(name)
             imported = name
@@ -132,7 +149,6 @@ def code_names(code: types.CodeType) -> CodeNames:
         compares = compares or name in _COMPARING
     for constant in code.co_consts:
         strings.update(s for s in _strings(constant) if s.isidentifier())
-    is_environment = not _ENVIRONMENT.isdisjoint(variables | attributes)
     inner = [code_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
     return CodeNames(
         frozenset(variables.union(*(c.variables for c in inner))),
@@ -143,16 +159,20 @@ def code_names(code: types.CodeType) -> CodeNames:
         frozenset(read.union(*(c.read for c in inner))),
         frozenset(pairs.union(*(c.pairs for c in inner))),
         frozenset(strings.union(*(c.strings for c in inner))),
+        frozenset(operators.union(*(c.operators for c in inner))),
         frozenset(modules.union(*(c.modules for c in inner))),
         {name: place for c in (*inner, None) for name, place in (lines if c is None else c.lines).items()},
         compares or any(c.compares for c in inner),
-        frozenset(strings.union(*(c.strings for c in inner))) if is_environment else _joined(inner),
     )
 
 
-def _joined(inner: list[CodeNames]) -> frozenset[str] | None:
-    found = [c.environment for c in inner if c.environment is not None]
-    return frozenset[str]().union(*found) if found else None
+def _sign_of(line: dis.Instruction) -> str:
+    """Returns by what an instruction computes: a sign, or its own name."""
+    if line.opname == "BINARY_OP":
+        return line.argrepr.removesuffix("=")
+    if line.opname == "COMPARE_OP":
+        return str(line.argval).removeprefix("bool(").removesuffix(")")
+    return line.opname
 
 
 def _strings(constant: object) -> Iterator[str]:
@@ -169,70 +189,10 @@ def _compares_objects(line: dis.Instruction, before: dis.Instruction | None) -> 
     return line.opname != "COMPARE_OP" or any(sign in str(line.argval) for sign in ("==", "!="))
 
 
-def package_of(module: str | None) -> str:
-    """Returns the name of the package that a module is in."""
-    return (module or "").split(".")[0]
-
-
-@functools.lru_cache(maxsize=4096)
-def is_installed(module: str | None) -> bool:
-    """Returns whether a module was installed, rather than written where it stands."""
-    file = getattr(sys.modules.get(module or ""), "__file__", None) or ""
-    return any(part in file for part in ("site-packages", "dist-packages"))
-
-
-@dataclasses.dataclass
-class Named:
-    """What the code that was found so far names.
-
-    Attributes:
-      names: The attributes, and strings that may be such.
-      read: Variables and attributes that are not only added to.
-      changed: Attributes that are set or deleted.
-      hoped: Attributes that need not be there.
-      openers: The packages with code that may read attributes that it does not name.
-      pairs: Of a name and the attribute that is loaded of it.
-      lines: Name → the file and the line that loads it first.
-      compares: Whether some code may ask whether two objects are one.
-      environment: Variables of the environment that may be read.
-      reads_environment: Whether others may be read too.
-    """
-
-    names: set[str] = dataclasses.field(default_factory=set)
-    read: set[str] = dataclasses.field(default_factory=set)
-    changed: set[str] = dataclasses.field(default_factory=set)
-    hoped: set[str] = dataclasses.field(default_factory=set)
-    openers: set[str] = dataclasses.field(default_factory=set)
-    pairs: set[tuple[str, str]] = dataclasses.field(default_factory=set)
-    lines: dict[str, tuple[str, int]] = dataclasses.field(default_factory=dict, compare=False)
-    compares: bool = False
-    environment: set[str] = dataclasses.field(default_factory=set)
-    reads_environment: bool = False
-
-    def add(self, fn: types.FunctionType, is_certain: bool = True) -> None:
-        """Notes what the code of a function names.
-
-        Args:
-          fn: The function.
-          is_certain: Whether other code names it; operators may be called without.
-        """
-        named, is_of_others = code_names(fn.__code__), is_installed(fn.__module__)
-        self.names |= named.attributes | named.strings
-        self.read |= named.read | named.strings
-        self.changed |= named.changed
-        self.pairs |= named.pairs
-        self.compares = self.compares or named.compares
-        if named.environment is not None:
-            self.environment |= named.environment
-            self.reads_environment = self.reads_environment or not named.environment
-        for name, line in named.lines.items():
-            self.lines.setdefault(name, line)
-        if named.reads_by_name and (is_certain or not is_of_others):
-            self.openers.add(package_of(fn.__module__))
-        if named.reads_by_name and not is_of_others:
-            self.hoped |= named.strings
-        if named.goes_on and not is_of_others:
-            self.hoped |= named.attributes
+@functools.lru_cache(maxsize=8192)
+def reads_by_hand(code: types.CodeType) -> bool:
+    """Returns whether code of the user's or of a library may read its object's attributes in a way that is not seen."""
+    return not _BY_HAND.isdisjoint(code.co_names) and is_looked_at(code.co_filename)
 
 
 def variables_of(code: types.CodeType) -> frozenset[str]:
@@ -241,11 +201,89 @@ def variables_of(code: types.CodeType) -> frozenset[str]:
     return named.variables | named.strings if named.reads_variables_by_name else named.variables
 
 
-def hoped_variables(fn: types.FunctionType) -> frozenset[str]:
-    """Returns the global variables that a function may look for, and go on where there is none of that name."""
-    named, found = code_names(fn.__code__), frozenset[str]()
-    if is_installed(fn.__module__):
-        return found
-    if named.reads_variables_by_name:
-        found |= named.strings
-    return found | named.variables if named.goes_on else found
+@functools.lru_cache(maxsize=4096)
+def is_added_to(code: types.CodeType, offset: int) -> bool:
+    """Returns whether code only adds to the list that it loads at an instruction, as in `self.log.append(x)`."""
+    found = [line for line in dis.get_instructions(code) if line.opname not in _IGNORED]
+    after = next((b for a, b in itertools.pairwise(found) if a.offset == offset), None)
+    return after is not None and after.opname in ("LOAD_METHOD", "LOAD_ATTR") and after.argval in _ADDING
+
+
+@functools.lru_cache(maxsize=4096)
+def names_in_dict(code: types.CodeType, offset: int) -> tuple[str, ...] | None:
+    """Returns which attributes code reads by `obj.__dict__` at an instruction, as in `self.__dict__["scale"]`.
+
+    None if it may read any.
+    """
+    found = [line for line in dis.get_instructions(code) if line.opname not in _IGNORED]
+    place = next((i for i, line in enumerate(found) if line.offset == offset), None)
+    if place is None or not (found[place].argval == "__dict__" or found[place].opname.startswith("CALL")):
+        return None
+    behind = [line for line in found[place + 1 : place + 5] if line.opname != "PRECALL"][:2]
+    if len(behind) == 2 and behind[0].argval == "get" and isinstance(behind[1].argval, str):
+        return (behind[1].argval,)
+    is_item = len(behind) == 2 and (behind[1].opname == "BINARY_SUBSCR" or behind[1].argrepr == "[]")
+    if is_item and behind[0].opname == "LOAD_CONST" and isinstance(behind[0].argval, str):
+        return (behind[0].argval,)
+    if behind and behind[0].opname == "CONTAINS_OP":
+        strings = [line.argval for line in found[max(0, place - 4) : place] if line.opname == "LOAD_CONST"]
+        if len(strings) == 1 and isinstance(strings[0], str):
+            return (strings[0],)
+    return None
+
+
+@dataclasses.dataclass
+class Named:
+    """What the user's code that ran names.
+
+    Attributes:
+      attributes: The attributes, and strings that may be such.
+      read: Variables and attributes that are not only added to.
+      changed: Attributes that are set or deleted.
+      pairs: Of a name and the attribute that is loaded of it.
+      strings: Strings that may be names of attributes.
+      operators: The special methods of what is computed with.
+      modules: The modules that are imported.
+      lines: Name → the file and the line that loads it first.
+      compares: Whether some code may ask whether two objects are one.
+      tells_types: Whether some code may tell a symbol from a number.
+      is_open: Whether some code may read attributes that it does not name.
+      is_by_class: Whether some code may read attributes of classes that it does not name.
+      is_by_hand: Whether some code may read them in a way that is not seen.
+      asks_for_ids: Whether some code may ask for the `id` of an object.
+    """
+
+    attributes: set[str] = dataclasses.field(default_factory=set)
+    read: set[str] = dataclasses.field(default_factory=set)
+    changed: set[str] = dataclasses.field(default_factory=set)
+    pairs: set[tuple[str, str]] = dataclasses.field(default_factory=set)
+    strings: set[str] = dataclasses.field(default_factory=set)
+    operators: set[str] = dataclasses.field(default_factory=set)
+    modules: set[str] = dataclasses.field(default_factory=set)
+    lines: dict[str, Line] = dataclasses.field(default_factory=dict)
+    compares: bool = False
+    tells_types: bool = False
+    is_open: bool = False
+    is_by_class: bool = False
+    is_by_hand: bool = False
+    asks_for_ids: bool = False
+
+    def add(self, code: types.CodeType) -> None:
+        """Notes what a piece of code names."""
+        named = code_names(code)
+        self.attributes |= named.attributes | named.strings
+        self.read |= named.read | named.strings
+        self.changed |= named.changed
+        self.pairs |= named.pairs
+        self.strings |= named.strings
+        self.operators |= named.operators
+        self.modules |= named.modules
+        self.compares = self.compares or named.compares
+        self.tells_types = self.tells_types or named.tells_types
+        is_of_classes = not _OF_CLASSES.isdisjoint(named.read) or "cls" in code.co_varnames
+        self.is_by_class = self.is_by_class or named.tells_types or is_of_classes
+        self.is_open = self.is_open or named.reads_by_name
+        self.is_by_hand = self.is_by_hand or not _BY_HAND.isdisjoint(named.attributes)
+        self.asks_for_ids = self.asks_for_ids or "id" in named.variables
+        for name, line in named.lines.items():
+            self.lines.setdefault(name, line)
