@@ -52,8 +52,7 @@ class LeakedTensorError(TraceError):
         def step(x):
             results.put(x * 2)
             return x
-        ja.trace(step, ja.ones(3))
-        results.get() + 1                       # LeakedTensorError
+        ja.trace(step, ja.ones(3))              # LeakedTensorError
         results.put(ja.compile(lambda x: x * 2)(ja.ones(3)))
     """
 
