@@ -85,7 +85,7 @@ class LiftedObject(AbstractLifted):
         return run(*args, **kwargs)
 
     def store(self) -> None:
-        pass  # the tensors are the module's own
+        """Does nothing: the tensors are the module's own."""
 
     def gradients(self) -> dict[str, Tensor | None]:
         return {name: tensor.grad for name, tensor in self.parameters.items()}

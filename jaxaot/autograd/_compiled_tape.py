@@ -168,8 +168,10 @@ class TapeCompiler:
         finally:
             _running.reset(token)
             known.enter(None)
-        if observer is not None and observer.world.is_changed():  # which a program does once
-            known.reason = "a hook changes Python objects, which has to happen in each backward"
+        if observer is not None:
+            if observer.world.is_changed():  # which a program does once
+                known.reason = "a hook changes Python objects, which has to happen in each backward"
+            observer.forget()
         return {edge: t._read() for edge, t in zip(tape.inputs or (), results, strict=False) if t is not None}
 
     def _note(self, reason: str) -> None:

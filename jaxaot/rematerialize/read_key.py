@@ -47,20 +47,21 @@ class Reads:
             observer.forget()
 
     def hold(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Returns whether the function would read the same at a call.
+        """Returns whether the function would read the same at a call, without the objects that hold arrays.
 
         Where it is observed itself, what it reads has to be seen there: only what was read there counts then.
         """
         outer = readers()
         if self._fits is None or (outer and (self._within is None or self._within() is not outer[0])):
             return False
-        return self._fits(fn, *_without_cells(args, kwargs)) is True
+        return self._fits(fn, args, kwargs) is True
 
     @classmethod
     def of_call(
         cls, known: Iterable[Reads], fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Reads:
         """Returns which of some traces of a function read what a call would read; a new one if none did."""
+        args, kwargs = _without_cells(args, kwargs)
         return next((reads for reads in known if reads.hold(fn, args, kwargs)), None) or cls()
 
 

@@ -80,7 +80,7 @@ def first_miss(key: CallKey, fn: Any, args: tuple[Any, ...], kwargs: dict[str, A
         except (AttributeError, LookupError, TypeError, ValueError):
             now = "not there"
         line = "" if guard.line is None else f", read at {guard.line[0].rpartition('/')[2]}:{guard.line[1]}"
-        return f"`{key.name(guard.path)}` is {now} where {guard.condition.words(key)} was seen{line}"
+        return f"{key.name(guard.path)} is {now} where {guard.condition.words(key)} was seen{line}"
     return None
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import abc
 import builtins
-import functools
 import os
 import sys
 import types
 from collections import deque
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from jaxaot.facade.cells.cells import (
@@ -49,7 +48,6 @@ from jaxaot.tracer.observe.observer import (
     Observer,
     Ran,
     names_of,
-    names_of_library,
     variables_of_library,
 )
 from jaxaot.tracer.observe.side_effects import content_of
@@ -84,6 +82,7 @@ class CodeGuards(abc.ABC):
         self._of_class: dict[int, dict[str, Line | None]] = {}
         self._line: Line | None = None
         self._met_members: set[tuple[int, str]] = set()
+        self._absent: set[tuple[int, str]] = set()
 
     @abc.abstractmethod
     def _guard(self, path: Path, condition: Condition) -> None:
@@ -105,7 +104,7 @@ class CodeGuards(abc.ABC):
         """Guards what code names of a module of a library: `np.pi`."""
         self._guard(path, IsObject(module))
         space, members = vars(module), []
-        for attribute in names_of_library(path, space, self._named):
+        for attribute in sorted(names_of(path, self._named) & space.keys()):
             child = space[attribute]
             if (id(module), attribute) in self._met_members or child is os.environ:
                 continue
@@ -168,7 +167,8 @@ class CodeGuards(abc.ABC):
             self._guard(path, HasAttributes(len(space)))
         if "__getattr__" in space:
             missing = tuple(sorted(names_of(path, self._named) - space.keys()))
-            self._guard((*path, ("attr", "__dict__")), HasVariables(missing, (), None))
+            if missing:
+                self._guard((*path, ("attr", "__dict__")), HasVariables(missing, (), None))
 
     def _class(self, cls: type, is_whole: bool = False) -> None:
         """Guards what code names of a class that it reaches by itself, or all of it."""
@@ -207,11 +207,10 @@ class CodeGuards(abc.ABC):
                 elif is_by_class and name in self._named.attributes and not is_operator:
                     names.setdefault(name, None)
                     self._child((_FN, ("module", owner), ("attr", name)), member)
-        ran = self._codes_of_members
         for owner in owners:
             for name, member in members_of(owner).items():
                 fn = function_behind(member)
-                if fn is not None and fn.__code__ in ran:
+                if fn is not None and fn.__code__ in self._observer.codes:
                     self._add_member(members, owner, name, member)
         for name in names:
             for owner in owners:
@@ -222,8 +221,10 @@ class CodeGuards(abc.ABC):
                     break
                 if owner in users or not is_foreign(module_of(owner)):
                     absent.setdefault(id(owner), (owner, []))[1].append(name)
-        new = [(owner, tuple(n for n in found if self._is_first(owner, n))) for owner, found in absent.values()]
+        known = self._absent  # of each class that is guarded, names that it lacks; bases are met several times
+        new = [(owner, tuple(n for n in found if (id(owner), n) not in known)) for owner, found in absent.values()]
         new = [(owner, found) for owner, found in new if found]
+        known.update((id(owner), name) for owner, found in new for name in found)
         if members or new:
             self._line = next((line for name, line in names.items() if line is not None), None)
             self._guard((_FN, ("module", cls)), HasMethods(tuple(members), tuple(new)))
@@ -236,26 +237,18 @@ class CodeGuards(abc.ABC):
             ran = fn is not None and fn.__code__ in self._observer.codes and is_users(fn.__code__.co_filename)
             members.append(Member(owner, name, member, fn.__code__ if fn is not None and ran else None))
 
-    def _is_first(self, owner: type, name: str) -> bool:
-        key = (-id(owner), name)
-        is_first = key not in self._met_members
-        self._met_members.add(key)
-        return is_first
-
-    @functools.cached_property
-    def _codes_of_members(self) -> Container[types.CodeType]:
-        return self._observer.codes.keys()
-
     def _variables(self, ran: Ran) -> None:
         """Guards what the closure and the defaults of a function hold."""
         path, fn = ran
         if path not in self._met:
-            self._ensure_function(path, fn)
+            self._lead_to(path)
         if is_librarys(fn):
             for place, content in variables_of_library(path, fn):
                 self._child(place, content)
             return
-        self._defaults(path, fn)
+        for name in ("__defaults__", "__kwdefaults__"):  # where there were none, the run needed none
+            if getattr(fn, name):
+                self._queue.append(((*path, ("attr", name)), getattr(fn, name)))
         if path == (_FN,):
             self._guard(path, HasCode(fn.__code__))
         read = code_names(fn.__code__).read
@@ -274,20 +267,19 @@ class CodeGuards(abc.ABC):
                 self._child((*path, ("closure", (i, name))), content)
 
     def _defaults(self, path: Path, fn: types.FunctionType) -> None:
-        """Guards the defaults of a function; of one that is known itself its class does, where there are none."""
+        """Guards the defaults of a function that did not run, perhaps as there were none."""
         for name in ("__defaults__", "__kwdefaults__"):
             held = getattr(fn, name)
             if held:
                 self._queue.append(((*path, ("attr", name)), held))
-            elif path[-1][0] != "module":
+            else:
                 self._guard((*path, ("attr", name)), EqualTo(held))
 
-    def _ensure_function(self, path: Path, fn: types.FunctionType) -> None:
-        for n in range(2, len(path)):
+    def _lead_to(self, path: Path) -> None:
+        """Guards what a path leads through and to, where nothing did so yet."""
+        for n in range(2, len(path) + 1):
             if path[:n] not in self._met and path[n - 1][0] not in ("module", "type"):
                 self._child(path[:n], follow(self._roots, path[:n]))
-        if path[-1][0] != "module" and path not in self._met:
-            self._child(path, fn)
 
     def _globals(self, space: Any) -> None:
         """Guards what global variables hold, and that none of Python's own functions was replaced."""

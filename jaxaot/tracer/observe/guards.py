@@ -29,6 +29,7 @@ from jaxaot.facade.cells.cells import (
     dict_of,
     is_cell,
     is_leaf,
+    is_managed,
     kind_of,
     members_of,
     owners_of,
@@ -90,6 +91,7 @@ from jaxaot.tracer.observe.observer import (
     Held,
     Observer,
     attribute_path,
+    found_in_class,
     is_in_class,
     is_users_module,
     names_of,
@@ -201,9 +203,7 @@ class _Walk(CodeGuards):
         """Guards what a path leads through, where nothing did so yet."""
         if id(value) in self._seen or self._is_assumed(path):
             return
-        for n in range(2, len(path) + 1):
-            if path[:n] not in self._met and path[n - 1][0] not in ("module", "type"):
-                self._child(path[:n], follow(self._roots, path[:n]))
+        self._lead_to(path)
         self._drain()
         if id(value) not in self._seen:
             self._queue.append((path, value))
@@ -486,12 +486,12 @@ class _Walk(CodeGuards):
                 return
         for name, line in held.names.items():
             self._line = line
-            if name in attributes and not _is_overridden(cls, name):
+            if name in attributes and not is_managed(cls, name):
                 if not is_whole:
                     self._child(attribute_path(path, value, name), attributes[name])
                 continue
-            owner, member = _found_in_class(cls, name)
-            if owner is None and _found_in_class(cls, "__getattr__")[0] is None:
+            owner, member = found_in_class(cls, name)
+            if owner is None and found_in_class(cls, "__getattr__")[0] is None:
                 self._of_class.setdefault(id(cls), {}).setdefault("__getattr__", line)
                 self._guard((*path, ("attr", name)), IsAbsent())
             elif type(member) is types.MemberDescriptorType:
@@ -511,7 +511,7 @@ class _Walk(CodeGuards):
                 self._line = line
                 self._guard((*path, ("attr", name)), HasType(type(attributes[name])))
         self._line = None
-        hidden = [name for name in hidden if not _is_overridden(cls, name)]
+        hidden = [name for name in hidden if not is_managed(cls, name)]
         if hidden and dict_of(value) is not None:
             self._guard(path, Lacks(tuple(hidden)))
 
@@ -519,7 +519,7 @@ class _Walk(CodeGuards):
         """Notes what was read of an object and is found in its class, or not at all."""
         cls, attributes = type(held.value), attributes_of(held.value)
         for name, line in held.names.items():
-            if name not in attributes or _is_overridden(cls, name):
+            if name not in attributes or is_managed(cls, name):
                 self._of_class.setdefault(id(cls), {}).setdefault(name, line)
 
 
@@ -533,18 +533,3 @@ def _held_by(value: Any) -> Iterator[tuple[Path, Any]]:
         yield (("attr", "func"),), value.func
     else:
         yield from (((("attr", name),), child) for name, child in attributes_of(value).items())
-
-
-def _found_in_class(cls: type, name: str) -> tuple[type | None, Any]:
-    """Returns the class that an attribute is found in, and what it is there."""
-    for owner in owners_of(cls):
-        if name in members_of(owner):
-            return owner, members_of(owner)[name]
-    return None, None
-
-
-def _is_overridden(cls: type, name: str) -> bool:
-    """Returns whether a class computes an attribute, as by a property, whatever its objects hold."""
-    owner, member = _found_in_class(cls, name)
-    kind = type(member)
-    return owner is not None and hasattr(kind, "__set__") and kind is not types.MemberDescriptorType

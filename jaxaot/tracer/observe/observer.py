@@ -31,6 +31,7 @@ from jaxaot.facade.cells.cells import (
     has_attributes,
     is_cell,
     is_leaf,
+    is_managed,
     kind_of,
     members_of,
     owners_of,
@@ -230,7 +231,7 @@ class Observer:
             if names is None:
                 self._note_whole(held, frame)
             for known in names or ():
-                self._note_read(held, known, _raw_attributes(value).get(known, MISSING), frame)
+                self._note_read(held, known, (dict_of(value) or {}).get(known, MISSING), frame)
 
     def wrote(self, value: Any, name: str) -> None:
         """Notes that an attribute is set or deleted."""
@@ -248,8 +249,8 @@ class Observer:
         if is_special or (kind is not None and kind.is_hidden(name)):
             return
         was = held.before.get(name, MISSING)
-        if was is not found and not _is_computed(type(held.value), name):
-            is_own = was is not MISSING or (name in _raw_attributes(held.value) and not is_in_class(held.value, name))
+        if was is not found and not is_managed(type(held.value), name):
+            is_own = was is not MISSING or (name in (dict_of(held.value) or ()) and not is_in_class(held.value, name))
             if found is not MISSING and is_own:
                 return  # the run itself put it there
             if found is MISSING and was is not MISSING:
@@ -516,7 +517,7 @@ class Observer:
             # what code may read by a name that it makes is not refused, only what it names
             found = [(n, v) for n, v in found if n in self.named.attributes or not is_volatile(v)]
         else:
-            found = [(name, space[name]) for name in names_of_library(path, space, self.named)]
+            found = [(name, space[name]) for name in sorted(names_of(path, self.named) & space.keys())]
         return [
             ((*path, ("attr", name)), child)
             for name, child in found
@@ -555,13 +556,8 @@ def _anchor(variables: dict[str, Any]) -> types.FunctionType:
     return found
 
 
-def names_of_library(path: Path, space: dict[str, Any], named: Named) -> list[str]:
-    """Returns what code names of a library's module that a path leads to: `np.pi`, `os.environ`."""
-    return sorted(names_of(path, named) & space.keys())
-
-
 def names_of(path: Path, named: Named) -> set[str]:
-    """Returns the attributes that code names of what a path leads to, by its last name: `config.scale`."""
+    """Returns the attributes that code names of what a path leads to, by its last name: `config.scale`, `np.pi`."""
     kind, name = path[-1]
     name = name[1] if kind == "closure" else getattr(name, "__name__", None) if kind == "module" else name
     return {attribute for of, attribute in named.pairs if of == name}
@@ -610,36 +606,28 @@ def _is_plain(path: Path) -> bool:
     return all(kind != "child" for kind, _ in path)
 
 
-def _raw_attributes(value: Any) -> dict[str, Any]:
-    """Returns the `__dict__` of an object, if it has one."""
-    return dict_of(value) or {}
-
-
 def _attributes_below(path: Path, value: Any, attributes: dict[str, Any], step: str = "attr") -> list[tuple[Path, Any]]:
     """Returns the attributes of an object with their paths, but a library's own notes on it."""
     kind = kind_of(value)
     return [((*path, (step, name)), child) for name, child in attributes.items() if not (kind and kind.is_hidden(name))]
 
 
+def found_in_class(cls: type, name: str) -> tuple[type | None, Any]:
+    """Returns the class that an attribute is found in, and what it is there; no code of its metaclass runs."""
+    for owner in owners_of(cls):
+        if name in members_of(owner):
+            return owner, members_of(owner)[name]
+    return None, None
+
+
 def attribute_path(path: Path, value: Any, name: str) -> Path:
     """Returns the path to an attribute of its own of an object, by which none of its class is computed in its place."""
-    for owner in owners_of(type(value)):
-        if name in members_of(owner):
-            member = members_of(owner)[name]
-            is_computed = hasattr(type(member), "__get__") and not is_a(member, types.MemberDescriptorType)
-            return (*path, ("attr", "__dict__"), ("item", name)) if is_computed else (*path, ("attr", name))
-    return (*path, ("attr", name))
+    owner, member = found_in_class(type(value), name)
+    is_computed = hasattr(type(member), "__get__") and not is_a(member, types.MemberDescriptorType)
+    is_own = owner is None or not is_computed
+    return (*path, ("attr", name)) if is_own else (*path, ("attr", "__dict__"), ("item", name))
 
 
 def is_in_class(value: Any, name: str) -> bool:
     """Returns whether the class of an object has an attribute."""
-    return any(name in members_of(owner) for owner in owners_of(type(value)))
-
-
-def _is_computed(cls: type, name: str) -> bool:
-    """Returns whether a class computes an attribute, as by a property, whatever its objects hold."""
-    for owner in owners_of(cls):
-        if name in members_of(owner):
-            member = type(members_of(owner)[name])
-            return hasattr(member, "__set__") and not issubclass(member, types.MemberDescriptorType)
-    return False
+    return found_in_class(type(value), name)[0] is not None
