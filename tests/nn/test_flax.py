@@ -116,14 +116,13 @@ def test_another_model_of_the_same_structure_hits():
         run(model, optimizer, *batch())
         nnx.jit(step)(other, nnx.Optimizer(other, transform, wrt=nnx.Param), *batch())
         assert_equal(model, other, rtol=1e-6)
-    # a transformation is made of functions, so only one and the same is the same program
-    assert run.cache_info().misses == 3
+    assert run.cache_info().misses == 1  # each has functions of its own, that hold the same
     model = Block(nnx.Rngs(9))
     run(model, nnx.Optimizer(model, transform, wrt=nnx.Param), *batch())
-    assert run.cache_info().misses == 3
+    assert run.cache_info().misses == 1
     wide = Block(nnx.Rngs(0), 16)
     run(wide, nnx.Optimizer(wide, transform, wrt=nnx.Param), *batch())
-    assert run.cache_info().misses == 4
+    assert run.cache_info().misses == 2
 
 
 def test_metrics_are_objects_as_well():

@@ -491,7 +491,7 @@ WORLD = {
         None,
         "`h.like` is None instead of ",
     ),
-    "a number in a tuple": (lambda h: x_of(h) * h.pair[0], "pair", (1,), (1.0,), "`h.pair` is (1.0,) instead of (1,)"),
+    "a number in a tuple": (lambda h: x_of(h) * h.pair[0], "pair", (1,), (1.0,), "`h.pair[0]` is 1.0 instead of 1"),
     "namespace": (
         lambda h: x_of(h) * h.ns.k,
         "ns",
@@ -698,6 +698,27 @@ def test_every_kind_of_guard_on_python_is_tested_above():
         "AreDistinct", "HasItems", "HasMethods", "HasReading", "Lacks", "IsMadeAs", "Answers", "IsHeld",
         "IsThere", "IsEmpty", "HasVariables",
     }  # fmt: skip
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class State:
+    w: ja.Tensor
+    scaled: Any = dataclasses.field(metadata={"static": True})
+
+
+def test_a_method_that_an_argument_holds():
+    class Scale:
+        k = 2.0
+
+        def scaled(self, x):
+            return x * self.k
+
+    scale, fn = Scale(), ja.compile(lambda state, x: state.scaled(x) * state.w)
+    for k in (2, 2, 3, 3):
+        scale.k = k
+        assert fn(State(ja.ones(()), scale.scaled), ja.ones(())).item() == k
+    assert fn.cache_info().misses == 2  # another state with the same method is not another program
 
 
 def _scaled_by_default(x, h):

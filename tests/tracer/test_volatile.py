@@ -2,6 +2,7 @@
 
 import datetime
 import gc
+import importlib
 import itertools
 import logging
 import os
@@ -102,9 +103,15 @@ def test_an_iterator_of_the_closure(name):
     assert runs_eagerly(fn, ja.ones(()), match="reads `items`, an? .* that holds another item") == [0, 1, 2]
 
 
-def test_a_package_may_number_its_own_objects(tmp_path, monkeypatch):
+def import_installed(tmp_path, monkeypatch, name, source):
     package = tmp_path / "site-packages"
     package.mkdir()
+    (package / f"{name}.py").write_text(source)
+    monkeypatch.syspath_prepend(package)
+    return importlib.import_module(name)
+
+
+def test_a_package_may_number_its_own_objects(tmp_path, monkeypatch):
     source = """
 import itertools
 numbers = itertools.count()
@@ -119,12 +126,37 @@ def twice(x):
     Named()
     return x * 2
 """
-    (package / "counting_package.py").write_text(source)
-    monkeypatch.syspath_prepend(package)
-    import counting_package
+    package = import_installed(tmp_path, monkeypatch, "counting_package", source)
 
-    fn = ja.compile(lambda x: counting_package.twice(x))
+    fn = ja.compile(lambda x: package.twice(x))
     assert [fn(ja.ones(())).item() for _ in range(2)] == [2, 2] and fn.cache_info() == (1, 1, 1)
+
+
+def test_a_step_that_was_installed_finds_the_model_of_its_module(tmp_path, monkeypatch):
+    source = """
+import jaxaot as ja
+
+net = ja.nn.Linear(2, 2)
+optimizers = [ja.optim.SGD(net.parameters(), lr=0.5)]
+n_steps = 0
+
+def step(x):
+    global n_steps
+    n_steps += 1
+    optimizers[0].zero_grad()
+    loss = net(x).sum() * n_steps
+    loss.backward()
+    optimizers[0].step()
+    return loss
+"""
+    package = import_installed(tmp_path, monkeypatch, "trained_package", source)
+    before = {name: value.clone() for name, value in package.net.state_dict().items()}
+    expected = [package.step(ja.ones(2)).item() for _ in range(3)]
+    package.net.load_state_dict(before)
+    package.n_steps = 0
+    fn = ja.compile(package.step)
+    np.testing.assert_allclose([fn(ja.ones(2)).item() for _ in range(3)], expected, rtol=1e-5)
+    assert package.n_steps == 3
 
 
 def test_an_iterator_that_nobody_reads():

@@ -16,12 +16,11 @@ import jaxaot.settings
 from jaxaot.facade.cells.cells import OPEN, members_of
 
 _CORE = frozenset({"jax", "jaxlib", "numpy", "ml_dtypes", "jaxaot"})
-_FOLDERS = {
-    sysconfig.get_path("stdlib"),
-    sysconfig.get_path("platstdlib"),
-    os.path.dirname(jaxaot.settings.__file__),
-}
-_OUTSIDE = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
+_OWN = os.path.dirname(jaxaot.settings.__file__)
+_OUTSIDE = tuple(
+    f"{folder}{os.sep}" for folder in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), _OWN}
+)
+_DEMO = f"{_OWN}{os.sep}demo{os.sep}"
 _INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -82,9 +81,10 @@ def is_installed(module: str | None) -> bool:
 @functools.lru_cache(maxsize=8192)
 def is_users(filename: str) -> bool:
     """Returns whether a file holds code of the user's, rather than of a library."""
-    if any(part in filename for part in _INSTALLED) or filename.startswith(("<frozen", "<jaxaot")):
-        return False
-    return not filename.startswith(_OUTSIDE) or f"{os.sep}jaxaot{os.sep}demo{os.sep}" in filename
+    if filename.startswith(_DEMO):
+        return True
+    is_others = filename.startswith(("<frozen", "<jaxaot", *_OUTSIDE))
+    return not is_others and not any(part in filename for part in _INSTALLED)
 
 
 def is_core(filename: str) -> bool:

@@ -232,6 +232,7 @@ class _Walk(CodeGuards):
 
     def _argument(self, path: Path, value: object) -> None:
         """Finds the objects among the arguments; the containers that jax knows are guarded as a whole."""
+        self._met.add(path)
         if is_a(value, dict):
             for key, child in value.items():
                 self._argument((*path, ("item", key)), child)
@@ -254,6 +255,7 @@ class _Walk(CodeGuards):
         """Finds the code that a value holds besides leaves: an equal function may read something else by then."""
         if id(value) in above:
             return
+        self._met.add(path)
         above = above | {id(value)}
         for steps, child in _held_by(value):
             if is_a(child, (types.FunctionType, types.MethodType, functools.partial, type)):

@@ -19,7 +19,7 @@ from jaxaot.facade.cells.cells import members_of, owners_of
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 """Stands for what is not there."""
-_MAX_CHANGES = 200 if sys.version_info >= (3, 13) else sys.maxsize
+_MAX_CHANGES = 400 if sys.version_info >= (3, 13) else sys.maxsize
 """From Python 3.13 on a class that was changed some 500 times is slower to read for ever."""
 _HEAP_TYPE = 1 << 9
 

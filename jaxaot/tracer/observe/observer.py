@@ -51,6 +51,7 @@ from jaxaot.tracer.observe.boundary import (
     is_foreign_class,
     is_installed,
     is_librarys,
+    is_looked_at,
     is_users,
     module_of,
     package_of,
@@ -277,7 +278,9 @@ class Observer:
             is_own = is_users(code.co_filename) and not _is_made_by_python(frame)
             if is_own:
                 self.named.add(code)
+            if is_looked_at(code.co_filename):
                 self._reach_space(known[0].path if known else None, frame.f_globals, code)
+            if is_own:
                 for path, module in list(self._modules.values()):
                     self._queue.extend(self._of_module(path, module))
             for ran in known:
@@ -463,13 +466,15 @@ class Observer:
         for name in ("__defaults__", "__kwdefaults__"):
             if getattr(fn, name):
                 self._queue.append(((*path, ("attr", name)), getattr(fn, name)))
-        if is_users(fn.__code__.co_filename):
+        if is_looked_at(fn.__code__.co_filename):
             self._reach_space(path, fn.__globals__, fn.__code__)
 
     def _reach_space(self, path: Path | None, variables: dict[str, Any], code: types.CodeType) -> None:
         """Reaches the global variables that code names."""
         names, reads = code_names(code), variables_of(code)
-        if names.reads_variables_by_name:
+        if not is_users(code.co_filename):
+            reads = {name for name in reads if name in names.stored or _holds_tensors(variables.get(name))}
+        elif names.reads_variables_by_name:
             reads |= {name for name in variables if not name.startswith("__")}
         space = self.spaces.get(id(variables))
         if space is None:
@@ -483,7 +488,7 @@ class Observer:
             value = self.world.variable(variables, name)
             if value is not MISSING:
                 self._queue.append(((*space.path, ("global", name)), value))
-        for name in sorted(names.modules):
+        for name in sorted(names.modules) if is_users(code.co_filename) else ():
             self._reach_module(name)
 
     def _reach_module(self, name: str) -> None:
@@ -536,7 +541,8 @@ class Observer:
             path = (_FN, ("module", owner))
             self.world.add_class(path, owner)
             for name, member in list(members_of(owner).items()):
-                if name in _OF_EVERY_CLASS or type(member) in _PLAIN:
+                is_account = type(member) is weakref.WeakSet and is_installed(module_of(owner))
+                if name in _OF_EVERY_CLASS or type(member) in _PLAIN or is_account:
                     continue
                 fn = function_behind(member)
                 if fn is not None:
@@ -592,6 +598,13 @@ def _nodes_in(value: Any) -> Iterator[Any]:
         elif item is not None and not is_leaf(item) and pytree.is_node(item):
             yield item
             stack.extend(child for _, child in children_of(item))
+
+
+def _holds_tensors(value: object) -> bool:
+    """Returns whether a variable of a library is a tensor, a module or an optimizer, or holds some."""
+    if is_a(value, (*MAPPINGS, *SEQUENCES)):
+        return any(not is_a(child, (*MAPPINGS, *SEQUENCES)) and _holds_tensors(child) for _, child in item_steps(value))
+    return is_a(value, Tensor) or kind_of(value) is not None or is_in_class(value, "zero_grad")
 
 
 def _is_made_by_python(frame: types.FrameType) -> bool:
