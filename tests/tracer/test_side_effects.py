@@ -9,6 +9,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import jax
 import jax.numpy as jnp
+import msgpack
 import numpy as np
 import pytest
 
@@ -467,6 +468,38 @@ def test_what_cannot_be_made_again_is_an_error_that_names_the_place():
     with pytest.raises(errors.AttributeChangeError, match=r"put a generator into `s.squares` at .*test_side_ef.*:\d+"):
         ja.compile(fn)(ja.ones(2))
     assert not hasattr(s, "squares")
+
+
+@jax.tree_util.register_pytree_node_class
+class Packed(msgpack.Packer):
+    """Laid out in C: only its own `__new__` makes one."""
+
+    def __new__(cls, value):
+        return super().__new__(cls)
+
+    def __init__(self, value):
+        self.value = value
+
+    def tree_flatten(self):
+        return (self.value,), None
+
+    @classmethod
+    def tree_unflatten(cls, _, children):
+        return cls(*children)
+
+
+def test_an_object_of_a_class_in_c_that_jax_takes_apart_is_made_again():
+    s = State(packed=None)
+
+    def fn(x):
+        s.packed = Packed(x * 2)
+        return x
+
+    call = ja.compile(fn)
+    for n in range(3):
+        call(ja.tensor(n))
+        assert type(s.packed) is Packed and s.packed.value.item() == 2 * n
+    assert call.cache_info().misses == 1
 
 
 def test_a_trace_changes_nothing():

@@ -19,7 +19,7 @@ import numpy as np
 from jaxaot import _trees as pytree
 from jaxaot._jax import is_tracer
 from jaxaot.errors import AttributeChangeError, LeakedTensorError
-from jaxaot.facade.cells.cells import attributes_of, has_attributes, is_cell, kind_of
+from jaxaot.facade.cells.cells import attributes_of, has_attributes, is_cell, kind_of, members_of
 from jaxaot.facade.dispatch.arguments import STAND_INS
 from jaxaot.facade.indexing.symbolic_numbers import SymbolicNumber
 from jaxaot.facade.memory.generator import Generator
@@ -241,8 +241,13 @@ def is_plain_object(value: object) -> bool:
     """Returns whether attributes are all that an object consists of."""
     cls = type(value)
     owners = [owner for owner in cls.__mro__ if owner is not object]
-    is_users = cls is types.SimpleNamespace or not any(is_foreign_class(owner) for owner in owners)
+    is_users = cls is types.SimpleNamespace or not any(is_foreign_class(o) or _is_of_c(o) for o in owners)
     return is_users and has_attributes(value) and not isinstance(value, (enum.Enum, Generator))
+
+
+def _is_of_c(cls: type) -> bool:
+    """Returns whether objects of a class are laid out in C, so that only its own `__new__` makes them."""
+    return isinstance(members_of(cls).get("__new__"), types.BuiltinFunctionType)
 
 
 def is_tree(value: object) -> bool:
