@@ -226,15 +226,13 @@ class Calls:
         if code in _WRITERS and frame.f_back is not None and not is_core(frame.f_back.f_code.co_filename):
             back = frame.f_back
             self._note_print(_WRITERS[code], back.f_code, lambda: back.f_lineno)
-        if code in _ASKS_LOGGER:
+        if code in _ASKS_LOGGER and _asking(frame) is not None:
             self._listener.asked_of(frame.f_locals["self"])
         if code is _IMPORTS:
             self._listener.asked_for_module(frame.f_locals.get("name", ""))
         if code is _READS_VARIABLE or code in _READS_VARIABLES:
-            asking = frame.f_back
-            while asking is not None and is_foreign(asking.f_globals.get("__name__")) and not _is_of_core(asking):
-                asking = asking.f_back
-            if asking is not None and not _is_of_core(asking):
+            asking = _asking(frame)
+            if asking is not None:
                 name = frame.f_locals.get("key") if code is _READS_VARIABLE else None
                 name = os.fsdecode(name) if isinstance(name, bytes) else name
                 self._listener.asked_for_environment(name, (asking.f_code.co_filename, asking.f_lineno))
@@ -335,6 +333,14 @@ def _writes(called: Any) -> bool:
     if is_method:
         return called.__name__ in _WRITING_METHODS and module_of(type(owner)) in _OUTSIDE
     return called in _WRITES
+
+
+def _asking(frame: types.FrameType) -> types.FrameType | None:
+    """Returns the frame on whose behalf code of Python's library runs; None if that is JAX, NumPy or jaxaot."""
+    asking = frame.f_back
+    while asking is not None and is_foreign(asking.f_globals.get("__name__")) and not _is_of_core(asking):
+        asking = asking.f_back
+    return None if asking is None or _is_of_core(asking) else asking
 
 
 def _is_of_core(frame: types.FrameType) -> bool:
