@@ -184,12 +184,14 @@ class Calls:
     Attributes:
       found: What is not the same at each call: its name and the line; None if nothing was seen.
       printed: What prints, logs or writes: its name and the line; None if nothing does.
+      on_effect: Told of that before it is done, where a trace ends there.
     """
 
     def __init__(self, listener: Listener, is_strict: bool = True):
         """Watches for a listener; where it is not strict, iterators and random numbers are let through."""
         self.found: tuple[str, str] | None = None
         self.printed: tuple[str, str] | None = None
+        self.on_effect: Callable[[str], None] | None = None
         self._listener = listener
         self._is_strict = is_strict
         self._states = RandomStates()
@@ -245,7 +247,8 @@ class Calls:
         elif not code.co_name.startswith("__") and isinstance(frame.f_locals.get("self"), random.SystemRandom):
             self._note(f"SystemRandom.{code.co_name}", back.f_code, lambda: back.f_lineno)
         elif code.co_name in _LOGGED and code.co_filename == logging.__file__:
-            self._note_print("logging", back.f_code, lambda: back.f_lineno)
+            if not _is_silent(code.co_name, frame.f_locals.get("self")):
+                self._note_print("logging", back.f_code, lambda: back.f_lineno)
 
     def look(self, called: Any, first: object, code: types.CodeType, line: Callable[[], int]) -> None:
         """Looks at what the user's code calls, with its first argument."""
@@ -272,7 +275,8 @@ class Calls:
             if getattr(inner, "__code__", None) in _FUNCTIONS:
                 self._note(_FUNCTIONS[inner.__code__], code, line)
             elif name in _LOGGED and getattr(inner, "__module__", "") == "logging":
-                self._note_print("logging", code, line)
+                if not _is_silent(name, first if owner is None else owner):
+                    self._note_print("logging", code, line)
             elif issubclass(type(first if owner is None else owner), random.SystemRandom):
                 self._note(f"SystemRandom.{name}", code, line)
 
@@ -281,8 +285,11 @@ class Calls:
             self.found = name, _place(code, line())
 
     def _note_print(self, name: str, code: types.CodeType, line: Callable[[], int]) -> None:
-        if self.printed is None and not _is_by_itself():
-            self.printed = name, _place(code, line())
+        if self.printed is not None or _is_by_itself():
+            return
+        if self.on_effect is not None:
+            self.on_effect(f"`{name}`")
+        self.printed = name, _place(code, line())
 
     def finish(self, fn: Callable[..., Any], is_whole: bool) -> None:
         """Puts generators of random numbers back.
@@ -341,6 +348,12 @@ def _asking(frame: types.FrameType) -> types.FrameType | None:
     while asking is not None and is_foreign(asking.f_globals.get("__name__")) and not _is_of_core(asking):
         asking = asking.f_back
     return None if asking is None or _is_of_core(asking) else asking
+
+
+def _is_silent(name: str, logger: object) -> bool:
+    """Returns whether a logger drops what a method of it is given."""
+    level = logging.ERROR if name == "exception" else logging.getLevelName(name.upper())
+    return isinstance(logger, logging.Logger) and isinstance(level, int) and not logger.isEnabledFor(level)
 
 
 def _is_of_core(frame: types.FrameType) -> bool:
