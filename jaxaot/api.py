@@ -122,9 +122,7 @@ def compile(
       BudgetError: If the budget cannot be read.
       UsageError: If no version at all may be kept, or what is said of sizes cannot be read.
     """
-    said = CompileOptions(
-        policy, memory_budget, backend, max_programs, fullgraph, mode, dynamic, buckets, options
-    )
+    said = CompileOptions(policy, memory_budget, backend, max_programs, fullgraph, mode, dynamic, buckets, options)
     return functools.partial(compiled, options=said) if fn is None else compiled(fn, said)
 
 
