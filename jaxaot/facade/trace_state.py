@@ -114,7 +114,7 @@ class TraceState:
       grad_writes: Tensors from outside whose `.grad` was replaced, by id.
       hook_reads: Id of each tensor from outside that a gradient was added to → numbers of the hooks that saw it.
       known: The values that Python may ask for, as far as they are known; None if it may not ask.
-      break_values: The symbols that it asked for, each with the user's line and what asks; None for what is done instead.
+      break_values: The symbols that it asked for, each with the user's line and what asks; None for what is no value.
       is_broken: Whether it asked for a value that is not known.
       level: The JAX trace that the symbols belong to.
       cells: Id of each cell, object and container that the function reaches from outside → its path.

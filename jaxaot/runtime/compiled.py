@@ -19,7 +19,14 @@ from jaxaot import _trees as pytree
 from jaxaot._frames import without_own_frames
 from jaxaot._unpicklable import name_in_module, refuse_to_pickle
 from jaxaot._util import collector, shown, signature_of
-from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, UsageError, VolatileError
+from jaxaot.errors import (
+    ConcretizationError,
+    RecompileWarning,
+    SettingsChangedError,
+    TraceError,
+    UsageError,
+    VolatileError,
+)
 from jaxaot.facade.cells.iterated import has_iterators, opened, read_iterators
 from jaxaot.facade.marks.raised import OnMeta, is_of_function
 from jaxaot.facade.memory.tensor import Tensor
@@ -281,7 +288,8 @@ class CompiledFunction(Generic[P, R]):
             self._is_volatile = True
             self._note_volatile(volatile)
         except Exception as raised:
-            if self._options.fullgraph or not (self.runs_eagerly and is_of_function(raised)):
+            goes_on = is_of_function(raised) or isinstance(raised, ConcretizationError)
+            if self._options.fullgraph or not (self.runs_eagerly and goes_on):
                 raise
             error = raised
         if error is not None:
@@ -528,7 +536,8 @@ class CompiledFunction(Generic[P, R]):
         The list prints one line for each program; its records have `.number` and `.reasons`.
         """
         with self._building:
-            return self._recompiles.explain()
+            found = self._recompiles.explain()
+            return found if self._parts is None else RecompileList([*found, *self._parts.explain_recompiles()])
 
     def explain_cache(self) -> CacheReport:
         """Returns what became in `cache_dir` of each joint graph of the function: hits, misses and bypasses, and why.

@@ -300,7 +300,9 @@ class SymbolicNumber:
         return type(self.value), (self.relied_on(),)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.relied_on(), name)
+        found = getattr(self.value.cls() if type(self.value) is Unknown else self.value, name)
+        value = self.relied_on()  # of which only what is there relies
+        return getattr(value, name) if type(self.value) is Unknown else found
 
     def __round__(self, *digits: Any) -> Any:
         return self.numbers.compute("round", (self, *digits))
@@ -331,7 +333,7 @@ def _operate(how: str, number: SymbolicNumber, other: object, is_right: bool) ->
 
 
 def _compared(how: str, symbol: Any, other: Any) -> Any:
-    """Returns what Python's comparison of the number that a symbol holds gives, as a symbol; None if it takes Python."""
+    """Returns what Python's comparison of the number that a symbol holds gives, as a symbol; None if Python has to."""
     if type(other) not in (int, float) or symbol.size != 1:
         return None
     limit = symbol.dtype.type(0) if other != other or abs(other) >= 2**31 else symbol.dtype.type(other)
