@@ -83,9 +83,23 @@ def _bounds(dtype: DTypeLike) -> tuple[float, float]:
     return number(info.min), number(info.max)
 
 
+_default_float = np.dtype(np.float32)
+
+
 def default_float() -> np.dtype:
-    """Returns the dtype of `tensor(1.0)`: float32, as in PyTorch."""
-    return np.dtype(np.float32)
+    """Returns the dtype of `tensor(1.0)`: float32, as in PyTorch, or what `set_default_dtype` said."""
+    return _default_float
+
+
+def default_complex() -> np.dtype:
+    """Returns the dtype of `tensor(1j)`: complex numbers of two default floats, as far as JAX has them."""
+    return np.dtype(np.complex128 if _default_float.itemsize == 8 else np.complex64)
+
+
+def set_default_float(dtype: np.dtype) -> None:
+    """Sets the dtype of `tensor(1.0)`; what was compiled for another one has to be forgotten then."""
+    global _default_float
+    _default_float = dtype
 
 
 def canonical_dtype(dtype: DTypeLike | None) -> np.dtype:
@@ -110,7 +124,7 @@ def is_number(value: object) -> bool:
 
 def _number_dtype(value: Any) -> np.dtype:
     dtype = value.dtype if hasattr(value, "dtype") else np.result_type(type(value))
-    return (np.dtype(np.bool_), default_int(), default_float(), np.dtype(np.complex64))[kind(dtype)]
+    return (np.dtype(np.bool_), default_int(), default_float(), default_complex())[kind(dtype)]
 
 
 def _join(left: Any, right: Any) -> Any:

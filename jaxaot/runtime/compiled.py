@@ -9,6 +9,7 @@ import os
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
@@ -42,6 +43,15 @@ from jaxaot.tape.modes import state
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_alive: weakref.WeakSet[CompiledFunction[..., Any]] = weakref.WeakSet()
+
+
+def clear_all() -> None:
+    """Drops all compiled versions of all functions."""
+    for compiled in list(_alive):
+        compiled.clear_cache()
+
 
 MAX_SIZES = 512
 """How many sizes are kept of which it is known how they run in the programs of buckets."""
@@ -152,6 +162,7 @@ class CompiledFunction(Generic[P, R]):
         self._recompiles = Recompiles(
             getattr(fn, "__name__", type(fn).__name__), 2 * options.max_programs, sizes is None
         )
+        _alive.add(self)
         functools.update_wrapper(self, fn, updated=())
         self.__signature__ = signature_of(fn)
 

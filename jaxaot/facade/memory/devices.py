@@ -160,5 +160,6 @@ def find_device(name: object) -> Any:
         here = sorted({f"{d.platform}:{d.id}" for d in jax.devices()})
         words = f"there is no device `{name}`; here are: {', '.join(here)}, and `meta`"
         if kind in _EXTRAS and kind not in {d.platform for d in jax.devices()}:
-            words += f". JAX finds {_EXTRAS[kind]}"
+            words += f". JAX is not compiled with {kind.upper()} enabled, or has none. Leave it out: tensors are made "
+            words += f"on JAX's default device, the first accelerator if there is one. JAX finds {_EXTRAS[kind]}"
         raise TensorTypeError(words) from error

@@ -318,6 +318,14 @@ class Module:
         """Moves parameters and buffers to the host, in place; returns the module."""
         return self._apply(lambda tensor: tensor.cpu())
 
+    def cuda(self, device: Any = None) -> Self:
+        """Moves parameters and buffers to a GPU, in place; where JAX has none it raises, as PyTorch does without CUDA.
+
+        Args:
+          device: Which one, by its number.
+        """
+        return self._apply(lambda tensor: tensor.cuda(device))
+
     # -- state -----------------------------------------------------------------------------------------------------
 
     def state_dict(self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
