@@ -75,6 +75,7 @@ _PYTORCH = {
     ),
     "jaxaot.facade.memory.storage": ("Storage",),
     "jaxaot.facade.memory.tensor": ("Size", "Tensor"),
+    "jaxaot.nn.recurrence": ("gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"),
     "jaxaot.saving": ("save",),
     "jaxaot.tape.autocast": (
         "autocast",
@@ -90,6 +91,18 @@ _PYTORCH = {
         "is_inference_mode_enabled",
         "no_grad",
         "set_grad_enabled",
+    ),
+    "jaxaot.tensor_types": (
+        "BFloat16Tensor",
+        "BoolTensor",
+        "ByteTensor",
+        "CharTensor",
+        "DoubleTensor",
+        "FloatTensor",
+        "HalfTensor",
+        "IntTensor",
+        "LongTensor",
+        "ShortTensor",
     ),
     "jaxaot.transforms.control_flow": ("cond", "while_loop"),
 }

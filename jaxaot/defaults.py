@@ -100,7 +100,7 @@ def set_default_tensor_type(t: Any) -> None:
         if kind not in _KINDS or ".cuda." in t:
             raise TensorTypeError(f"invalid type: {t!r}. Write a dtype: `ja.set_default_dtype(ja.float32)`.")
         t = _KINDS[kind]
-    set_default_dtype(t)
+    set_default_dtype(t.dtype if isinstance(t, type) and not issubclass(t, np.generic) else t)
 
 
 def set_float32_matmul_precision(precision: str) -> None:

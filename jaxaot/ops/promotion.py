@@ -122,7 +122,8 @@ def is_number(value: object) -> bool:
     return isinstance(value, (bool, int, float, complex)) or bool(getattr(value, "weak_type", False))
 
 
-def _number_dtype(value: Any) -> np.dtype:
+def number_dtype(value: Any) -> np.dtype:
+    """Returns the dtype of a tensor of a Python number."""
     dtype = value.dtype if hasattr(value, "dtype") else np.result_type(type(value))
     return (np.dtype(np.bool_), default_int(), default_float(), default_complex())[kind(dtype)]
 
@@ -140,7 +141,7 @@ def result_dtype(*operands: Any) -> np.dtype:
         if operand is None:
             continue
         if is_number(operand):
-            numbers = _join(numbers, _number_dtype(operand))
+            numbers = _join(numbers, number_dtype(operand))
         elif jnp.ndim(operand) == 0:
             zero_d = _join(zero_d, operand.dtype)
         else:
