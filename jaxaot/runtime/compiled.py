@@ -37,6 +37,7 @@ from jaxaot.runtime.program import Program, changing_numbers, lower
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
 from jaxaot.runtime.sizes import TracedSizes
+from jaxaot.runtime.stance import forces_eager, may_make_program
 from jaxaot.runtime.traced_call import GivenCall
 from jaxaot.runtime.untraced import NotTraced, Untraced, mixed_with_meta
 from jaxaot.tape.modes import state
@@ -172,6 +173,8 @@ class CompiledFunction(Generic[P, R]):
                 return self.fn(*args, **kwargs)  # part of the graph that is being traced
             if not wait_for_traces():  # storages hold symbols while another thread traces
                 return self._eagerly(args, kwargs)
+            if forces_eager():
+                return self._eagerly(args, kwargs)
         if self._takes_iterators:
             args, kwargs = read_iterators(args, kwargs)  # type: ignore[assignment]
         try:
@@ -242,6 +245,8 @@ class CompiledFunction(Generic[P, R]):
 
     def _first_or_eager_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Returns the result of a call that no program fits."""
+        if not may_make_program(name_of(self.fn), lambda: self._why_not(args, kwargs)):
+            return self._eagerly(args, kwargs)
         error = None
         try:
             result = MISS if self._is_volatile else self._first_call(args, kwargs)
@@ -257,6 +262,12 @@ class CompiledFunction(Generic[P, R]):
         if error is not None:
             self._untraced.warn(error)
         return result
+
+    def _why_not(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        """Returns why a call does not fit the program that was used last."""
+        if not self.programs:
+            return "There is none yet"
+        return first_miss(self.programs[0].key, self.fn, args, kwargs) or "Its tensors differ in shape, dtype or memory"
 
     def _changing(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Path, ...]:
         """Returns the paths of the numbers that changed from program to program."""
