@@ -3,14 +3,11 @@
 `ja.backends.cuda.matmul.allow_tf32` is the only one in force: it is `ja.set_float32_matmul_precision`.
 """
 
-import contextlib as _contextlib
-import sys as _sys
-import types as _types
 from collections.abc import Callable as _Callable
-from collections.abc import Iterator as _Iterator
 from typing import Any as _Any
 
 from jaxaot import cuda as _gpus
+from jaxaot._util import Noted as _Noted
 from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.defaults import get_float32_matmul_precision as _get_precision
 from jaxaot.defaults import set_float32_matmul_precision as _set_precision
@@ -19,26 +16,9 @@ from jaxaot.nn.attention import _enabled
 from jaxaot.nn.attention import sdpa_kernel as _sdpa_kernel
 
 
-class _Backend(_types.ModuleType):
-    """A module of settings, which takes others too."""
-
+class _Backend(_Noted):
     def __init__(self, name: str, **settings: object):
-        super().__init__(f"jaxaot.backends.{name}", f"Settings of `torch.backends.{name}`, without effect here.")
-        vars(self).update({"is_available": lambda: False, **settings})
-        _sys.modules[self.__name__] = self
-
-    def __getattr__(self, name: str) -> _Any:  # for type checkers
-        raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'", name=name, obj=self)
-
-    @_contextlib.contextmanager
-    def flags(self, **settings: object) -> _Iterator[None]:
-        """Sets some of them for a block."""
-        before = {name: getattr(self, name) for name in settings}
-        vars(self).update(settings)
-        try:
-            yield
-        finally:
-            vars(self).update(before)
+        super().__init__(f"{__name__}.{name}", **{"is_available": lambda: False, **settings})
 
 
 class _Matmul(_Backend):

@@ -14,8 +14,8 @@ _T = _TypeVar("_T")
 
 if _TYPE_CHECKING:
     from jaxaot.autograd._compiled_tape import compiled_autograd as compiled_autograd
-    from jaxaot.runtime.stance import set_stance as set_stance
     from jaxaot.freezing.frozen import freeze as freeze
+    from jaxaot.runtime.stance import set_stance as set_stance
 
 _LATER = {
     "compiled_autograd": "jaxaot.autograd._compiled_tape",

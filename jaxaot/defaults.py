@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from jaxaot._typing import DTypeLike
-from jaxaot.errors import ArgumentError, DtypeError, TensorTypeError, UsageError
+from jaxaot.errors import ArgumentError, TensorTypeError, UsageError
 from jaxaot.facade.deferred.recorder import clear_pulls
 from jaxaot.facade.dispatch.create import as_dtype
 from jaxaot.facade.dispatch.operands import clear_kernels
@@ -72,12 +72,12 @@ def set_default_dtype(d: DTypeLike) -> None:
       d: A dtype of floats. `ja.float64` needs JAX's x64.
 
     Raises:
-      DtypeError: If it is none.
+      TensorTypeError: If it is none.
     """
     _refuse_traced("set_default_dtype")
     wanted = as_dtype(d)
     if wanted is None or not is_floating(wanted) or wanted.itemsize < 2:
-        raise DtypeError(
+        raise TensorTypeError(
             f"only floating-point types are supported as the default type, and {d!r} was given. Write for instance "
             "`ja.set_default_dtype(ja.bfloat16)`."
         )

@@ -25,7 +25,9 @@ class record_function(_contextlib.ContextDecorator):
 
     def __enter__(self) -> "record_function":
         block = _contextlib.ExitStack()
-        block.enter_context(_jax.profiler.TraceAnnotation(self.name, **({} if self.args is None else {"args": self.args})))
+        block.enter_context(
+            _jax.profiler.TraceAnnotation(self.name, **({} if self.args is None else {"args": self.args}))
+        )
         block.enter_context(_jax.named_scope(self.name))
         self._blocks.append(block)
         return self

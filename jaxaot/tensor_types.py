@@ -30,14 +30,6 @@ class _KindOfTensor(type):
 
 
 class _TensorOfDtype(metaclass=_KindOfTensor):
-    """Makes a tensor of one dtype: of numbers, which are its sizes, or of a sequence or array of its values.
-
-    Args:
-      *data: Sizes, or values.
-      size: The sizes as one sequence.
-      device: Ignored: tensors are made on JAX's default device.
-    """
-
     _held: ClassVar[Any] = np.float32
 
     def __new__(cls, *data: Any, size: Any = None, device: object = None) -> Tensor:  # type: ignore[misc]
@@ -46,43 +38,67 @@ class _TensorOfDtype(metaclass=_KindOfTensor):
 
 
 class FloatTensor(_TensorOfDtype):
-    __doc__ = _TensorOfDtype.__doc__
+    """Makes a tensor of float32: of numbers, which are its sizes, or of a sequence of its values.
+
+    Args:
+      *data: Sizes, or values.
+      size: The sizes as one sequence.
+      device: Ignored: tensors are made on JAX's default device.
+    """
 
 
 class DoubleTensor(_TensorOfDtype):
-    __doc__, _held = _TensorOfDtype.__doc__, np.float64
+    """Makes a tensor of float64, see `FloatTensor`."""
+
+    _held = np.float64
 
 
 class HalfTensor(_TensorOfDtype):
-    __doc__, _held = _TensorOfDtype.__doc__, np.float16
+    """Makes a tensor of float16, see `FloatTensor`."""
+
+    _held = np.float16
 
 
 class BFloat16Tensor(_TensorOfDtype):
-    __doc__, _held = _TensorOfDtype.__doc__, jnp.bfloat16
+    """Makes a tensor of bfloat16, see `FloatTensor`."""
+
+    _held = jnp.bfloat16
 
 
 class LongTensor(_TensorOfDtype):
-    __doc__, _held = _TensorOfDtype.__doc__, np.int64
+    """Makes a tensor of int64, see `FloatTensor`."""
+
+    _held = np.int64
 
 
 class IntTensor(_TensorOfDtype):
-    __doc__, _held = _TensorOfDtype.__doc__, np.int32
+    """Makes a tensor of int32, see `FloatTensor`."""
+
+    _held = np.int32
 
 
 class ShortTensor(_TensorOfDtype):
-    __doc__, _held = _TensorOfDtype.__doc__, np.int16
+    """Makes a tensor of int16, see `FloatTensor`."""
+
+    _held = np.int16
 
 
 class CharTensor(_TensorOfDtype):
-    __doc__, _held = _TensorOfDtype.__doc__, np.int8
+    """Makes a tensor of int8, see `FloatTensor`."""
+
+    _held = np.int8
 
 
 class ByteTensor(_TensorOfDtype):
-    __doc__, _held = _TensorOfDtype.__doc__, np.uint8
+    """Makes a tensor of uint8, see `FloatTensor`."""
+
+    _held = np.uint8
 
 
 class BoolTensor(_TensorOfDtype):
-    __doc__, _held = _TensorOfDtype.__doc__, np.bool_
+    """Makes a tensor of bool, see `FloatTensor`."""
+
+    _held = np.bool_
 
 
 class _AnyTensor(type):
@@ -110,6 +126,8 @@ class Variable(metaclass=_AnyTensor):
             )
         if volatile:
             warnings.warn(
-                "volatile was removed and now has no effect. Use `with ja.no_grad():` instead.", UserWarning, stacklevel=2
+                "volatile was removed and now has no effect. Use `with ja.no_grad():` instead.",
+                UserWarning,
+                stacklevel=2,
             )
         return data.detach().requires_grad_(requires_grad)

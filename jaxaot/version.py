@@ -2,7 +2,7 @@
 
 from jaxaot._versions import JAXAOT as __version__
 
-__all__ = ["cuda", "debug", "git_version", "hip", "xpu"]
+__all__ = ["__version__", "cuda", "debug", "git_version", "hip", "xpu"]
 
 cuda: str | None = None
 hip: str | None = None
@@ -12,4 +12,4 @@ git_version = __version__
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return sorted(__all__)

@@ -72,7 +72,6 @@ HINTS = {
         "script": _SCRIPT,
         "fx": "Graphs are jaxprs: `ja.trace(fn, *args).jaxpr`.",
         "onnx": "Write `jax.export` on `ja.func.functionalize(fn)`, or a converter of jaxprs such as `jax2onnx`.",
-        "_inductor": "XLA compiles. `ja.compile(fn).explain(*args)` shows the graphs.",
         "sparse": _SPARSE,
         "sparse_coo_tensor": _SPARSE,
         "sparse_csr_tensor": _SPARSE,
@@ -117,7 +116,7 @@ HINTS = {
         "stream": "XLA orders what runs on a device.",
         "current_stream": "XLA orders what runs on a device.",
         "default_stream": "XLA orders what runs on a device.",
-        "Event": "XLA orders what runs on a device. Write `ja.cuda.synchronize()` before reading `time.perf_counter()`.",
+        "Event": "XLA orders what runs on a device. Write `ja.cuda.synchronize()`, and read a clock.",
         "CUDAGraph": "XLA runs a program as a whole: write `ja.compile(fn)`.",
         "graph": "XLA runs a program as a whole: write `ja.compile(fn)`.",
         "make_graphed_callables": "XLA runs a program as a whole: write `ja.compile(fn)`.",
@@ -131,7 +130,7 @@ HINTS = {
     "jaxaot.profiler": {
         "profile": "Write `with jax.profiler.trace(folder):`, and open the folder with `xprof` or Perfetto.",
         "schedule": "Write `jax.profiler.start_trace(folder)` and `jax.profiler.stop_trace()` around the steps.",
-        "tensorboard_trace_handler": "`with jax.profiler.trace(folder):` writes what TensorBoard's plugin `xprof` reads.",
+        "tensorboard_trace_handler": "`with jax.profiler.trace(folder):` writes what `xprof` reads.",
         "ProfilerActivity": "`with jax.profiler.trace(folder):` shows all devices.",
     },
     "jaxaot._dynamo": {
@@ -142,7 +141,7 @@ HINTS = {
         "testing": "Write `step.cache_info()` for how many programs a function has.",
     },
     "jaxaot.nn.attention": {
-        "flex_attention": "Write `ja.nn.functional.scaled_dot_product_attention` with a mask or bias, and `ja.compile`.",
+        "flex_attention": "Write `ja.nn.functional.scaled_dot_product_attention` with a mask or bias.",
         "bias": "Write `ja.nn.functional.scaled_dot_product_attention(…, is_causal=True)`, or a mask.",
     },
     "jaxaot.nn.parallel": {"DistributedDataParallel": _PARALLEL},

@@ -36,4 +36,6 @@ if not TYPE_CHECKING:  # else any name would do for a type checker
 
 
 def __dir__() -> list[str]:
-    return sorted([*_importlib.import_module("jaxaot.nn.modules").__all__, "attention", "functional", "init", "parallel", "utils"])
+    return sorted(
+        [*_importlib.import_module("jaxaot.nn.modules").__all__, "attention", "functional", "init", "parallel", "utils"]
+    )

@@ -158,7 +158,9 @@ class _Loading:
 _in_progress: list[_Loading] = []
 
 
-def load_own_state(module: Any, state: dict[str, Any], prefix: str, local: Any, strict: bool, *lists: list[str]) -> None:
+def load_own_state(
+    module: Any, state: dict[str, Any], prefix: str, local: Any, strict: bool, *lists: list[str]
+) -> None:
     """Loads the state of a module itself, and not of those below it: see `Module._load_from_state_dict`.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from jaxaot.errors import ArgumentError, OptionError, TraceError
 from jaxaot.facade.trace_state import RUNNING

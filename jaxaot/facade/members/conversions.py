@@ -130,6 +130,10 @@ _DTYPES = {
 }  # fmt: skip
 """Method → the dtype it casts to. There is no half-precision complex dtype in jax: `chalf` takes the next."""
 
-METHODS: dict[str, Callable[..., Any]] = {"to": to, "type_as": type_as, "cpu": cpu, "cuda": cuda, "new_tensor": new_tensor} | {
-    name: _caster(dtype) for name, dtype in _DTYPES.items()
-}
+METHODS: dict[str, Callable[..., Any]] = {
+    "to": to,
+    "type_as": type_as,
+    "cpu": cpu,
+    "cuda": cuda,
+    "new_tensor": new_tensor,
+} | {name: _caster(dtype) for name, dtype in _DTYPES.items()}

@@ -63,7 +63,9 @@ class device(SingleDeviceSharding):
             return META
         return device_of(find_device(type if index is None else f"{type}:{index}"))
 
-    def __init__(self, *given: object, **named: object) -> None:  # `device_of` does it once; on "meta" there is nothing to be placed
+    def __init__(
+        self, *given: object, **named: object
+    ) -> None:  # `device_of` does it once; on "meta" there is nothing to be placed
         pass
 
     def __getattr__(self, name: str) -> Any:

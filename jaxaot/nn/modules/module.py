@@ -446,7 +446,9 @@ class Module:
         """Has `hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)` called first."""
         return add_hook(self, "load_pre", hook)
 
-    def _register_load_state_dict_pre_hook(self, hook: Callable[..., Any], with_module: bool = False) -> RemovableHandle:
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
         return self.register_load_state_dict_pre_hook(hook if with_module else lambda _, *given: hook(*given))
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

@@ -125,7 +125,7 @@ class BatchNorm3d(_BatchNorm, n_dims=(5,)):
 
 
 class SyncBatchNorm(_BatchNorm, n_dims=(2, 3, 4, 5)):
-    """Batch norm over the batch of all processes; a batch that is spread over devices is one here, see `BatchNorm2d`."""
+    """Batch norm over the batch of all processes, as every batch norm here: see `BatchNorm2d`."""
 
     def __init__(
         self,
