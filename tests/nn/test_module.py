@@ -542,6 +542,18 @@ def test_a_module_loads_and_saves_its_own_state_its_own_way():
         nn.Linear(1, 1).get_extra_state()
 
 
+def test_names_of_older_scripts_lead_to_the_same():
+    from jaxaot.nn.modules import batchnorm, conv, loss
+    from jaxaot.nn.modules.utils import _pair
+
+    assert isinstance(nn.BatchNorm2d(1), batchnorm._BatchNorm) and isinstance(nn.Conv1d(1, 1, 1), conv._ConvNd)
+    assert isinstance(nn.MSELoss(), loss._Loss) and _pair(3) == (3, 3) and _pair([1, 2]) == (1, 2)
+    with pytest.warns(FutureWarning, match="in favor of `nn.init.constant_`"):
+        assert nn.init.constant(ja.empty(2), 3.0).tolist() == [3, 3]
+    layer = nn.utils.skip_init(nn.Linear, 2, 3, bias=False)
+    assert layer.weight.shape == (3, 2) and layer.weight.device.type == "cpu"
+
+
 def test_modules_for_many_devices_are_as_the_plain_ones():
     plain = nn.Sequential(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2))
     x = ja.tensor(np.arange(8, dtype=np.float32).reshape(2, 1, 2, 2))
