@@ -50,6 +50,8 @@ def call_with_hooks(
     module: Any, hooks: dict[str, dict[int, Any]], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Returns the result of a module whose hooks run too."""
+    if "compiled" in hooks:
+        return hooks["compiled"](*args, **kwargs)  # type: ignore[operator]
     called: set[int] = set()
     result: Any = None
     try:
