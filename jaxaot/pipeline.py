@@ -82,10 +82,9 @@ def traced_call(given: GivenCall) -> TracedCall:
 
 def trace_at(given: GivenCall, sizes: Any, known: Any) -> Traced:
     """Returns the trace of a call; `sizes` are other ones than its own, `known` the values that Python asks for."""
-    fn, args, kwargs, *how = given
-    numbers, symbolic, by_value, stops = how
-    traced = trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes, symbolic, by_value, stops)
-    return require_values(traced)
+    fn, args, kwargs, numbers, symbolic, by_value, stops = given
+    args, kwargs = read_iterators(args, kwargs)
+    return require_values(trace_call(fn, args, kwargs, known, numbers, sizes, symbolic, by_value, stops))
 
 
 def traced_of(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:

@@ -93,10 +93,16 @@ class NumberPlan:
         """The steps that are computed after the graph has run."""
         found = set[int]()
         for step, number in enumerate(self.numbers):
-            operands = number.operands if isinstance(number, ComputedNumber) else ()
-            is_late = any(isinstance(v, NumberStep) and v.step in found for v in operands)
-            if is_late or isinstance(number, AskedNumber):
-                found.add(step)
+            match number:
+                case AskedNumber():
+                    found.add(step)
+                case ComputedNumber(_, operands):
+                    if any(isinstance(v, NumberStep) and v.step in found for v in operands):
+                        found.add(step)
+                case ReadNumber():
+                    pass
+                case _:
+                    assert_never(number)
         return frozenset(found)
 
     def text(self, step: int, name: Callable[[Path], str] = path_text) -> str:

@@ -18,6 +18,7 @@ from jaxaot.lower.executable import Executable
 from jaxaot.lower.on_devices import lines_of
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
+from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.report.build import Sources, changes_of, part_of, part_of_graph, parts_inside
 from jaxaot.report.contents import Section
@@ -91,7 +92,11 @@ def report_on(
         parts += parts_inside(graph, sources)
     for title, graph in graphs.items():
         passes += Executable(graph, (), title).explain().split("\n")
-    if traced.break_values:
+    if not traced.is_whole:
+        hints = (
+            f"The function runs in parts. It stops first at {said(traced.break_values[-1])}; until there is shown.",
+        )
+    elif traced.break_values:
         sections += _segments(traced, partition)
     exchanges: tuple[str, ...] = ()
     if any(sharding is not None for sharding in traced.shardings) and not traced.break_values:
@@ -120,6 +125,11 @@ def log_program(name: str, program: Program, seconds: float, n_kept: int, n_drop
             _GRAPHS.debug("`%s`:\n%s", name, program.whole_partition)
     if program.partition is not None and _PARTITION.isEnabledFor(logging.DEBUG):
         _PARTITION.debug("`%s` %s", name, program.partition.plan)
+
+
+def said(at: BreakValue) -> str:
+    """Returns where a function stops, for people."""
+    return f"{at.asked or 'a function that is disabled'}, {at.line}"
 
 
 def name_of(fn: Callable[..., Any]) -> str:

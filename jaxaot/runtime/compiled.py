@@ -236,6 +236,7 @@ class CompiledFunction(Generic[P, R]):
         except Broken as broken:
             found = broken
         if self._parts is None:
+            assert self._in_parts is not None, "only a trace that may stop does"
             self._parts = self._in_parts(self.fn, self._options, self._eagerly)
         return self._parts.first(found, args, kwargs)
 
@@ -542,6 +543,7 @@ class CompiledFunction(Generic[P, R]):
 
     def _programs_said(self) -> list[str]:
         sizes = [] if self._sizes is None else list(self._sizes.buckets.described())
+        sizes += [] if self._parts is None else self._parts.described()
         if not self._misses:
             return ["none yet: the first call compiles one", *sizes]
         n = self.n_programs

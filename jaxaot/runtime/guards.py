@@ -259,11 +259,15 @@ def _compute(source: Source, step: int, number: ComputedNumber) -> None:
 def late_numbers(source: Source, plan: NumberPlan) -> None:
     """Writes what computes the numbers that graph outputs hold, and others from them, once the graph has run."""
     for step in sorted(plan.late):
-        number = plan.numbers[step]
-        if isinstance(number, AskedNumber):
-            source.add(f"z{step} = asarray(out[{number.output}]).reshape(()).item()")
-        elif isinstance(number, ComputedNumber):
-            _compute(source, step, number)
+        match plan.numbers[step]:
+            case AskedNumber(output):
+                source.add(f"z{step} = asarray(out[{output}]).reshape(()).item()")
+            case ComputedNumber() as computed:
+                _compute(source, step, computed)
+            case ReadNumber():
+                raise AssertionError("it is early")
+            case _:
+                assert_never(plan.numbers[step])
 
 
 def _function(source: Source, how: str) -> str:

@@ -24,6 +24,7 @@ from jaxaot.lower.interpret import Interpreter
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.source import MISS
 from jaxaot.runtime.call import generate
+from jaxaot.runtime.compile_report import said
 from jaxaot.runtime.program import Program
 from jaxaot.runtime.segmented import NotBranches, SegmentedFunction
 from jaxaot.runtime.untraced import Broken
@@ -121,6 +122,10 @@ class Parts:
     def explain_recompiles(self) -> list[Any]:
         """Returns why the programs of branches were made."""
         return self._branches.explain_recompiles()
+
+    def described(self) -> list[str]:
+        """Returns what is known of the calls, one line for each place where they stop."""
+        return list(dict.fromkeys(f"in parts, which end at {said(known.at)}" for known in self._known))
 
     def cache_info(self) -> tuple[int, int, int]:
         """Returns how many calls found programs, how many had one made, and how many there are."""

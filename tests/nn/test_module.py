@@ -543,8 +543,9 @@ def test_a_module_loads_and_saves_its_own_state_its_own_way():
 
 
 def test_names_of_older_scripts_lead_to_the_same():
-    from jaxaot.nn.modules import batchnorm, conv, loss
     from jaxaot.nn.modules.utils import _pair
+
+    from jaxaot.nn.modules import batchnorm, conv, loss
 
     assert isinstance(nn.BatchNorm2d(1), batchnorm._BatchNorm) and isinstance(nn.Conv1d(1, 1, 1), conv._ConvNd)
     assert isinstance(nn.MSELoss(), loss._Loss) and _pair(3) == (3, 3) and _pair([1, 2]) == (1, 2)
