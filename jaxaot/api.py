@@ -133,7 +133,13 @@ def compile(
     said = CompileOptions(
         policy, memory_budget, backend, max_programs, segments, fullgraph, mode, dynamic, buckets, options
     )
-    return functools.partial(compiled, options=said) if fn is None else compiled(fn, said)
+    return functools.partial(_compiled, said) if fn is None else _compiled(said, fn)
+
+
+def _compiled(options: CompileOptions, fn: Any) -> Any:
+    """Returns a function compiled; a class of modules says what becomes of its own."""
+    of_module = getattr(type(fn), "_compiled_by", None)
+    return compiled(fn, options) if of_module is None else of_module(fn, functools.partial(compiled, options=options))
 
 
 def _require_function(fn: object, name: str) -> None:
