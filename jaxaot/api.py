@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
 
 from jaxaot import _trees as pytree
 from jaxaot import settings as config
@@ -21,7 +21,7 @@ from jaxaot.pipeline import compiled, traced_of
 from jaxaot.plan.stages import Traced
 from jaxaot.report.record import Report
 from jaxaot.runtime.compile_report import report_on
-from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.compiled import CompiledFunction, compiled_function_of, uncompiled
 from jaxaot.runtime.options import MAX_PROGRAMS, CompileOptions
 from jaxaot.runtime.segmented import SegmentedFunction
 from jaxaot.tracer.bodies.pure import run_pure
@@ -49,7 +49,7 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
     """
     if isinstance(fn, SegmentedFunction):
         return fn.trace(*args, **kwargs)
-    fn = fn.fn if isinstance(fn, CompiledFunction) else fn
+    fn = uncompiled(fn)
     _require_function(fn, "ja.trace")
     try:
         return traced_of(fn, args, kwargs)
@@ -57,7 +57,24 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
         raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
 
+class _Module(Protocol):
+    """What says itself what becomes of it: modules."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def _compiled_by(self, compile: Callable[..., Any], /) -> Any: ...
+
+
+M = TypeVar("M", bound=_Module)
+
+
 # fmt: off
+@overload
+def compile(
+    fn: M, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
+    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
+    mode: str | None = None, dynamic: Dynamic | None = None, buckets: Given = "pow2",
+    options: Mapping[str, Any] | None = None,
+) -> M: ...
 @overload
 def compile(
     fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
@@ -88,6 +105,9 @@ def compile(
     options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Returns `fn`, traced and compiled once for each kind of call; a decorator if `fn` is left out.
+
+    Of a module it returns a module: one with the same parameters, state, hooks, attributes and methods, whose call is
+    compiled.
 
     Values, versions, sharing and gradients after a call are those of `fn` itself. Tensors that `fn` reaches without
     being passed are inputs, found anew at every call. Bools, strings and None are part of the program; floats are not,
@@ -182,6 +202,7 @@ def explain(
             "`print(ja.explain(f, x))`."
         )
     require_arguments(fn, args, kwargs, "ja.explain")
+    fn = compiled_function_of(fn) or fn
     explained: Any = getattr(fn, "explain", None)
     if not _is_ours(fn, explained):
         return compile(fn, policy=policy, memory_budget=memory_budget).explain(*args, **kwargs)

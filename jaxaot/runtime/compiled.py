@@ -545,3 +545,15 @@ class CompiledFunction(Generic[P, R]):
                 self._sizes.clear()
             self._hits = self._misses = self.n_programs_made = 0
             self._recompiles.forget()
+
+
+def compiled_function_of(fn: Any) -> CompiledFunction[..., Any] | None:
+    """Returns a compiled function, or the one that a compiled module calls; None for anything else."""
+    call = fn._compiled_call if hasattr(type(fn), "_compiled_call") else fn
+    return call if isinstance(call, CompiledFunction) else None
+
+
+def uncompiled(fn: Any) -> Any:
+    """Returns the function or module that was compiled; anything else as it is."""
+    compiled = compiled_function_of(fn)
+    return fn if compiled is None else compiled.fn

@@ -69,6 +69,14 @@ class Module:
             return self.forward(*args, **kwargs)
         return call_with_hooks(self, hooks, args, kwargs)
 
+    def compile(self, **options: Any) -> None:
+        """Has calls of the module compiled from now on.
+
+        Args:
+          **options: Those of `ja.compile`.
+        """
+        load("jaxaot.nn.compiled_module").compile_in_place(self, options)
+
     def _compiled_by(self, compile: Callable[..., Any]) -> Any:
         """Returns what `ja.compile` makes of the module; `compile` makes a compiled function of it."""
         return load("jaxaot.nn.compiled_module").with_compiled_call(compile(self))
