@@ -73,21 +73,21 @@ def compile(
     fn: M, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
     backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
     mode: str | None = None, dynamic: Dynamic | None = None, buckets: Given = "pow2",
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None, disable: bool = False,
 ) -> M: ...
 @overload
 def compile(
     fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
     backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
     mode: str | None = None, dynamic: Dynamic | None = None, buckets: Given = "pow2",
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None, disable: bool = False,
 ) -> CompiledFunction[P, R]: ...
 @overload
 def compile(
     fn: None = None, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
     backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
     mode: str | None = None, dynamic: Dynamic | None = None, buckets: Given = "pow2",
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None, disable: bool = False,
 ) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
 # fmt: on
 def compile(
@@ -103,6 +103,7 @@ def compile(
     dynamic: Dynamic | None = None,
     buckets: Given = "pow2",
     options: Mapping[str, Any] | None = None,
+    disable: bool = False,
 ) -> Any:
     """Returns `fn`, traced and compiled once for each kind of call; a decorator if `fn` is left out.
 
@@ -134,7 +135,8 @@ def compile(
       policy: What the forward saves for the backward: `"min_cut"`, `"save_all"`, … or a policy.
       memory_budget: `None`, a fraction of what `save_all` keeps, bytes such as `"512MiB"`, or the memory that
         everything has to fit in, such as `"fit:16GiB"`.
-      backend: `"xla"`, or `"interpret"` to run one equation at a time.
+      backend: `"xla"`, or `"interpret"` to run one equation at a time. Of PyTorch's names `"inductor"` and
+        `"cudagraphs"` are the first, `"aot_eager"` the second, and `"eager"` has every call run by Python.
       max_programs: How many compiled versions are kept; the least recently used one is dropped.
       segments: Whether Python may ask for values of traced tensors.
       fullgraph: Whether a function that cannot be one graph is an error rather than run eagerly or in segments.
@@ -142,7 +144,8 @@ def compile(
       dynamic: False for a program for each size; True for buckets from the first call on; or names of arguments, each
         with the dims that change, such as `{"ids": (0, 1)}`, or with dims and their buckets.
       buckets: The sizes for which programs are made: `"pow2"`, a step, or a list of all.
-      options: None: those of PyTorch's compiler have no counterpart.
+      options: Those of PyTorch's compiler, taken and without effect.
+      disable: Whether `fn` itself is returned.
 
     Raises:
       PolicyError: If there is no such policy.
@@ -153,7 +156,13 @@ def compile(
     said = CompileOptions(
         policy, memory_budget, backend, max_programs, segments, fullgraph, mode, dynamic, buckets, options
     )
+    if disable:
+        return _same if fn is None else fn
     return functools.partial(_compiled, said) if fn is None else _compiled(said, fn)
+
+
+def _same(fn: Callable[P, R]) -> Callable[P, R]:
+    return fn
 
 
 def _compiled(options: CompileOptions, fn: Any) -> Any:

@@ -147,7 +147,7 @@ class CompiledFunction(Generic[P, R]):
         self._hits = 0
         self._misses = 0
         self._takes_iterators = False
-        self._is_volatile = False
+        self._is_volatile = options.backend == "eager"
         self._untraced = Untraced(getattr(fn, "__name__", type(fn).__name__))
         self._recompiles = Recompiles(
             getattr(fn, "__name__", type(fn).__name__), 2 * options.max_programs, sizes is None
