@@ -23,7 +23,6 @@ from jaxaot.report.record import Report
 from jaxaot.runtime.compile_report import report_on
 from jaxaot.runtime.compiled import CompiledFunction, compiled_function_of, uncompiled
 from jaxaot.runtime.options import MAX_PROGRAMS, CompileOptions
-from jaxaot.runtime.segmented import SegmentedFunction
 from jaxaot.tracer.bodies.pure import run_pure
 from jaxaot.transforms.functionalized import call_functionalized
 
@@ -47,8 +46,6 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
       ArgumentError: If there are no arguments, and the function needs some.
       TraceError: If the function cannot be traced.
     """
-    if isinstance(fn, SegmentedFunction):
-        return fn.trace(*args, **kwargs)
     fn = uncompiled(fn)
     _require_function(fn, "ja.trace")
     try:
@@ -71,21 +68,21 @@ M = TypeVar("M", bound=_Module)
 @overload
 def compile(
     fn: M, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
-    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
+    backend: str = "xla", max_programs: int = MAX_PROGRAMS, fullgraph: bool = False,
     mode: str | None = None, dynamic: Dynamic | None = None, buckets: Given = "pow2",
     options: Mapping[str, Any] | None = None, disable: bool = False,
 ) -> M: ...
 @overload
 def compile(
     fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
-    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
+    backend: str = "xla", max_programs: int = MAX_PROGRAMS, fullgraph: bool = False,
     mode: str | None = None, dynamic: Dynamic | None = None, buckets: Given = "pow2",
     options: Mapping[str, Any] | None = None, disable: bool = False,
 ) -> CompiledFunction[P, R]: ...
 @overload
 def compile(
     fn: None = None, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
-    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
+    backend: str = "xla", max_programs: int = MAX_PROGRAMS, fullgraph: bool = False,
     mode: str | None = None, dynamic: Dynamic | None = None, buckets: Given = "pow2",
     options: Mapping[str, Any] | None = None, disable: bool = False,
 ) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
@@ -97,7 +94,6 @@ def compile(
     memory_budget: float | str | None = None,
     backend: str = "xla",
     max_programs: int = MAX_PROGRAMS,
-    segments: bool = False,
     fullgraph: bool = False,
     mode: str | None = None,
     dynamic: Dynamic | None = None,
@@ -118,13 +114,11 @@ def compile(
     file, an iterator or Python's random numbers runs eagerly, after a warning. What a function may do is listed in
     `docs/python.md`.
 
-    With `segments=True` Python may ask for values (`if x.sum() > 0`, `int(n)`, `.item()`, `while err > tol`). The call
-    runs what it has captured so far, hands Python the value, and goes on; each segment is compiled, and a later call
-    whose values are the same runs them one after the other. To find the segments, `fn` is run again from its start for
-    each further value. Before, whatever it did to tensors, lists, dicts, attributes, variables and generators is put
-    back; prints, files and the like happen again. Values that differ in many ways, or very many of them in one call,
-    make a call run eagerly, after a warning: see `max_values` and `max_breaks` of `ja.config`. A function under
-    `ja.compiler.disable` is a break as well, and gets real tensors.
+    Where Python needs a value (`if x.sum() > 0`, `int(n)`, `.item()`, `print(x)`), or does what it has to do at each
+    call (writes a file, calls a function under `ja.compiler.disable`), the function runs in parts, after one warning for
+    each such place. A branch on a truth value or an integer is a program for each way it takes; with more ways than
+    `max_values` of `ja.config`, and for all else, Python runs the function at each call, and what tensors do between
+    such places is compiled. Results and effects are those of `fn` itself. `fullgraph=True` makes it an error.
 
     The first size of an argument is compiled exactly. A dim that is seen to change gets *buckets*: one program for all
     sizes up to a bucket, with the values of the exact program. What cannot run so is compiled exactly; `explain()` says
@@ -138,8 +132,7 @@ def compile(
       backend: `"xla"`, or `"interpret"` to run one equation at a time. Of PyTorch's names `"inductor"` and
         `"cudagraphs"` are the first, `"aot_eager"` the second, and `"eager"` has every call run by Python.
       max_programs: How many compiled versions are kept; the least recently used one is dropped.
-      segments: Whether Python may ask for values of traced tensors.
-      fullgraph: Whether a function that cannot be one graph is an error rather than run eagerly or in segments.
+      fullgraph: Whether a function that cannot be one graph is an error rather than run in parts.
       mode: PyTorch's, taken and without effect: there is one way to compile, and XLA chooses kernels.
       dynamic: False for a program for each size; True for buckets from the first call on; or names of arguments, each
         with the dims that change, such as `{"ids": (0, 1)}`, or with dims and their buckets.
@@ -150,12 +143,9 @@ def compile(
     Raises:
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read.
-      UsageError: If no version at all may be kept, segments are both asked for and refused, or what is said of sizes
-        cannot be read.
+      UsageError: If no version at all may be kept, or what is said of sizes cannot be read.
     """
-    said = CompileOptions(
-        policy, memory_budget, backend, max_programs, segments, fullgraph, mode, dynamic, buckets, options
-    )
+    said = CompileOptions(policy, memory_budget, backend, max_programs, fullgraph, mode, dynamic, buckets, options)
     if disable:
         return _same if fn is None else fn
     return functools.partial(_compiled, said) if fn is None else _compiled(said, fn)

@@ -7,6 +7,7 @@ one made; limits that are met by measuring; programs of buckets.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,11 +30,13 @@ from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.fitting import asking, fitting_program, peak_bytes_at_bucket, within_limits
 from jaxaot.runtime.key import key_for_call
 from jaxaot.runtime.options import CompileOptions
+from jaxaot.runtime.parts import Parts
 from jaxaot.runtime.program import Program, lower
 from jaxaot.runtime.segment_builder import SegmentBuilder
 from jaxaot.runtime.segmented import SegmentedFunction
 from jaxaot.runtime.sizes import TracedSizes, cached_calls, changing_views, in_buckets
 from jaxaot.runtime.traced_call import GivenCall, Trace, TracedCall
+from jaxaot.runtime.untraced import Broken
 from jaxaot.runtime.warm import warm
 from jaxaot.tracer.trace import trace_call
 
@@ -47,27 +50,42 @@ def compiled(fn: Callable[..., Any], options: CompileOptions) -> CompiledFunctio
     require_function(fn, "ja.compile", "ja.compile(f)")
     options.check()
     pipeline = Pipeline(fn, options)
-    if options.segments:
-        builder = SegmentBuilder(pipeline)
-        return SegmentedFunction(fn, builder, Inspector(builder.trace, pipeline.cut), options, pipeline.sizes)
-    return CompiledFunction(fn, pipeline.build, Inspector(traced_of, pipeline.cut), options, pipeline.sizes)
+    inspect = Inspector(traced_of, pipeline.cut)
+    if options.fullgraph:
+        return CompiledFunction(fn, pipeline.build, inspect, options, pipeline.sizes)
+    return CompiledFunction(fn, pipeline.build, inspect, options, pipeline.sizes, in_parts)
+
+
+def in_parts(fn: Callable[..., Any], options: CompileOptions, run: Callable[..., Any]) -> Parts:
+    """Returns what runs calls of a function in parts; `run` takes the arguments of a call to the function itself."""
+    exact = dataclasses.replace(options, dynamic=options.dynamic is True)
+    pipeline = Pipeline(fn, exact)
+    builder = SegmentBuilder(pipeline)
+    branches = SegmentedFunction(fn, builder, Inspector(builder.trace, pipeline.cut), exact, pipeline.sizes)
+    return Parts(fn, branches, options.max_programs, run)
 
 
 def traced_call(given: GivenCall) -> TracedCall:
     """Returns a call that is about to be carried out, traced.
 
     Raises:
+      Broken: If the trace may stop, and did.
       DeletedArrayError: If an argument was donated or deleted.
       SignatureMismatchError: If an argument is a type without a value.
     """
     traced = trace_at(given, (), None)
-    return TracedCall(given, traced, flow.plain_joint_of, key_for_call(traced, given.fn, given.args, given.kwargs))
+    key = key_for_call(traced, given.fn, given.args, given.kwargs)
+    if not traced.is_whole:
+        raise Broken(traced, key)
+    return TracedCall(given, traced, flow.plain_joint_of, key)
 
 
 def trace_at(given: GivenCall, sizes: Any, known: Any) -> Traced:
     """Returns the trace of a call; `sizes` are other ones than its own, `known` the values that Python asks for."""
-    fn, args, kwargs, numbers, symbolic, by_value = given
-    return require_values(trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes, symbolic, by_value))
+    fn, args, kwargs, *how = given
+    numbers, symbolic, by_value, stops = how
+    traced = trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes, symbolic, by_value, stops)
+    return require_values(traced)
 
 
 def traced_of(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
@@ -141,7 +159,7 @@ class Pipeline(TracingStages):
           writing: The lock that calls of the function hold which write.
           numbers: Paths of numbers that changed before.
         """
-        call = self._traced(GivenCall(fn, args, kwargs, numbers, by_value=()))
+        call = self._traced(GivenCall(fn, args, kwargs, numbers, by_value=(), stops=not self.options.fullgraph))
         program = self._lowered(call)
         return generate(program, writing)
 

@@ -25,7 +25,7 @@ def frames_of(call, *args):
     return [frame.name for frame in frames], sum(frame.filename.startswith(ROOT) for frame in frames), raised.value
 
 
-@pytest.mark.parametrize("wrap", [ja.compile, lambda fn: ja.compile(fn, segments=True)])
+@pytest.mark.parametrize("wrap", [ja.compile, lambda fn: ja.compile(fn)])
 def test_a_compiled_function_shows_its_own_frames(wrap):
     names, n_ours, error = frames_of(wrap(lambda x: layer(x, 4)), ja.ones(4))
     assert isinstance(error, RuntimeError) and "size" in str(error)

@@ -257,8 +257,8 @@ def test_python_needs_a_value_that_is_a_symbol():
     assert "needs the value of a traced tensor" in words
     assert "test_messages.py:" in words and "return x if x.sum() > 0 else -x" in words
     assert "y = ja.where(x > 0, a, b)" in words and "ja.cond(x.sum() > 0, true_fn, false_fn, (x,))" in words
-    assert "ja.while_loop(" in words and "fn(x, 3)" in words and "fn = ja.compile(fn, segments=True)" in words
-    assert ja.compile(branches, segments=True)(-ja.ones(2)).tolist() == [1, 1]
+    assert "ja.while_loop(" in words and "fn(x, 3)" in words and "fn = ja.compile(fn)" in words
+    assert ja.compile(branches)(-ja.ones(2)).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -274,14 +274,14 @@ def test_python_needs_a_value_that_is_a_symbol():
 )
 def test_every_question_names_segments_as_a_way_out(ask, words):
     error = said(errors.ConcretizationError, lambda: ja.compile(lambda x: x * ask(x))(ja.ones(2)))
-    assert words in error and "test_messages.py:" in error and "ja.compile(fn, segments=True)" in error
+    assert words in error and "test_messages.py:" in error and "ja.compile(fn)" in error
 
 
 def test_a_question_in_an_iteration_of_a_loop_says_that_segments_end_there():
     def fn(xs):
         return ja.map(lambda x: x * x.item(), xs)
 
-    words = said(errors.ConcretizationError, lambda: ja.compile(fn, segments=True)(ja.ones(2)))
+    words = said(errors.ConcretizationError, lambda: ja.compile(fn)(ja.ones(2)))
     assert "not in a branch of `ja.cond`, nor in an iteration of a loop" in words
 
 

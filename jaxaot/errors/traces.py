@@ -81,10 +81,10 @@ class VolatileError(TraceError):
         ja.trace(lambda x: x * ja.rand(()), ja.ones(3))
     """
 
-    def __init__(self, reason: str, advice: str = "", is_break: bool = False):
-        """Says what it reads, what to write instead, and whether `segments=True` makes a break of it."""
+    def __init__(self, reason: str, advice: str = ""):
+        """Says what it reads, and what to write instead."""
         super().__init__(reason, advice)
-        self.reason, self.advice, self.is_break = reason, advice, is_break
+        self.reason, self.advice = reason, advice
 
     def __str__(self) -> str:
         return f"{self.reason}. {self.advice}" if self.advice else self.reason

@@ -113,7 +113,7 @@ class TraceState:
       grad_writes: Tensors from outside whose `.grad` was replaced, by id.
       hook_reads: Id of each tensor from outside that a gradient was added to → numbers of the hooks that saw it.
       known: The values that Python may ask for, as far as they are known; None if it may not ask.
-      break_values: The symbols that it asked for, each with the user's line.
+      break_values: The symbols that it asked for, each with the user's line and what asks; None for what is done instead.
       is_broken: Whether it asked for a value that is not known.
       level: The JAX trace that the symbols belong to.
       cells: Id of each cell, object and container that the function reaches from outside → its path.
@@ -143,7 +143,7 @@ class TraceState:
     has_values = False
     outer: Any = None
 
-    def __init__(self, known: Sequence[np.ndarray] | None = None) -> None:
+    def __init__(self, known: Sequence[np.ndarray] | None = None, stops: bool = False) -> None:
         """Begins a trace.
 
         Args:
@@ -151,7 +151,8 @@ class TraceState:
         """
         self.is_alive = True
         self.known = known
-        self.break_values: list[tuple[Array, str]] = []
+        self._stops = stops or known is not None
+        self.break_values: list[tuple[Array | None, str, str]] = []
         self.is_broken = False
         self.level: Any = None
         self.cells: Mapping[int, Any] = {}
@@ -512,21 +513,44 @@ class TraceState:
         self.created.append(weakref.ref(storage))
         return storage
 
-    def ask(self, symbol: Array) -> np.ndarray | None:
-        """Returns the value of a symbol for Python to use; None if this trace knows no values.
+    def may_ask(self) -> bool:
+        """Returns whether Python may ask for a value here: not in a body, which runs many times or not at all."""
+        return self._stops and trace_level() == self.level
+
+    def ask(self, symbol: Array, what: str) -> np.ndarray | None:
+        """Returns the value of a symbol for Python to use; None if it may not ask.
+
+        Args:
+          symbol: The symbol.
+          what: What asks, for people.
 
         Raises:
-          GraphBreak: If the value is not known yet.
+          GraphBreak: If the value is not known.
         """
-        if self.known is None or trace_level() != self.level:
+        if not self.may_ask():
             return None
-        place = next((i for i, (before, _) in enumerate(self.break_values) if before is symbol), len(self.break_values))
+        known = self.known or ()
+        place = next((i for i, (was, *_) in enumerate(self.break_values) if was is symbol), len(self.break_values))
         if place == len(self.break_values):
-            self.break_values.append((symbol, user_line()))
-        if place < len(self.known):
-            return self.known[place]
+            self.break_values.append((symbol, user_line(), what))
+        if place < len(known):
+            return known[place]
         self.is_broken = True
         raise GraphBreak
+
+    def stop(self, what: str) -> None:
+        """Ends a trace that may ask where the function does what Python has to do at each call.
+
+        Args:
+          what: What it does, for people; empty where the user asked for that.
+
+        Raises:
+          GraphBreak: If so.
+        """
+        if self._stops:
+            self.break_values.append((None, user_line(), what))
+            self.is_broken = True
+            raise GraphBreak
 
     def position(self, generator: Generator) -> Position:
         """Returns where a generator stands."""

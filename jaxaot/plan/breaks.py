@@ -24,6 +24,7 @@ class BreakValue:
       dtype: Its dtype.
       value: Its bytes; None where a trace stopped because it was not known.
       line: The user's line.
+      asked: Where a trace stopped: what asked for it, or what no graph can do.
     """
 
     output: int
@@ -31,6 +32,17 @@ class BreakValue:
     dtype: Any
     value: bytes | None
     line: str
+    asked: str = ""
+
+    @property
+    def is_value(self) -> bool:
+        """Whether a value was asked for, rather than something done that no graph can do."""
+        return self.shape != (0,) or self.dtype != np.dtype(bool)
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether it is one truth value or integer, of which there may be few."""
+        return self.shape == () and np.dtype(self.dtype).kind in "biu"
 
     @property
     def array(self) -> np.ndarray:

@@ -37,7 +37,7 @@ from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
 from jaxaot.runtime.sizes import TracedSizes
 from jaxaot.runtime.traced_call import GivenCall
-from jaxaot.runtime.untraced import NotTraced, Untraced, mixed_with_meta
+from jaxaot.runtime.untraced import Broken, NotTraced, Untraced, mixed_with_meta
 from jaxaot.tape.modes import state
 
 P = ParamSpec("P")
@@ -120,6 +120,7 @@ class CompiledFunction(Generic[P, R]):
     def __init__(
         self, fn: Callable[P, R], build: Callable[..., Program], inspect: Inspector,
         options: CompileOptions = NOTHING_SAID, sizes: TracedSizes | None = None,
+        in_parts: Callable[..., Any] | None = None,
     ):  # fmt: skip
         """Wraps a function.
 
@@ -130,11 +131,14 @@ class CompiledFunction(Generic[P, R]):
           inspect: Makes the stages of a call, without compiling anything.
           options: What the user said; how many programs are kept is looked at, and whether one that is no graph raises.
           sizes: What `build` knows of the sizes of calls; None if each has a program of its own.
+          in_parts: Makes what runs calls that cannot be one graph; None if there are none.
         """
         self.fn = fn
         self.programs: list[Program] = []
         self._by_sizes: dict[Any, list[Program]] = {}
         self._sizes = sizes
+        self._in_parts = in_parts
+        self._parts: Any = None
         self.n_programs_made = 0
         self._latest: Callable[..., Any] = _miss
         self._options = options
@@ -202,11 +206,17 @@ class CompiledFunction(Generic[P, R]):
         """Returns the result of a call that one of these programs may fit."""
         walk = self._walk()
         result = self._follow(programs, args, kwargs, walk)
+        if result is MISS and self._parts is not None:
+            result = self._parts.find(args, kwargs)
         if result is not MISS:
             return result
-        if self._gives_up(args, kwargs, *walk):
-            return self._eagerly(args, kwargs)
-        return self._first_or_eager_call(args, kwargs)
+        try:
+            return self._first_or_eager_call(args, kwargs)
+        except Broken as broken:
+            found = broken
+        if self._parts is None:
+            self._parts = self._in_parts(self.fn, self._options, self._eagerly)
+        return self._parts.first(found, args, kwargs)
 
     def _follow(
         self, programs: list[Program], args: tuple[Any, ...], kwargs: dict[str, Any], walk: tuple[Any, ...]
@@ -225,9 +235,8 @@ class CompiledFunction(Generic[P, R]):
         """Returns what programs are given besides the arguments of a call."""
         return ()
 
-    def _gives_up(self, args: tuple[Any, ...], kwargs: dict[str, Any], *walk: Any) -> bool:
-        """Returns whether a call that no program fits is to run eagerly."""
-        return False
+    def _gives_up(self, args: tuple[Any, ...], kwargs: dict[str, Any], *walk: Any) -> None:
+        """May raise because no program is to be made for a call."""
 
     def _first_or_eager_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Returns the result of a call that no program fits."""
@@ -355,8 +364,9 @@ class CompiledFunction(Generic[P, R]):
             result = self._follow(self.programs, args, kwargs, walk)  # another thread may have built one
             if result is not MISS:
                 return result
-            if self._is_volatile or self._untraced.holds(args, kwargs) or self._gives_up(args, kwargs, *walk):
+            if self._is_volatile or self._untraced.holds(args, kwargs):
                 return MISS
+            self._gives_up(args, kwargs, *walk)
             return self._made(args, kwargs, walk)
 
     def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any], walk: tuple[Any, ...]) -> Any:
@@ -441,7 +451,7 @@ class CompiledFunction(Generic[P, R]):
         return self._anew(copy.deepcopy(self.fn, memo))  # a method is then that of a copied object
 
     def _anew(self, fn: Any) -> CompiledFunction[P, R]:
-        return type(self)(fn, self._given_build, self._inspect, self._options, self._sizes)
+        return type(self)(fn, self._given_build, self._inspect, self._options, self._sizes, self._in_parts)
 
     def trace(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the traced graph of a call; nothing is changed by it."""
@@ -533,7 +543,8 @@ class CompiledFunction(Generic[P, R]):
 
         A new size that runs in the program of a bucket is a call that found none: it is traced.
         """
-        return CacheInfo(self._hits, self._misses, self.n_programs)
+        found = CacheInfo(self._hits, self._misses, self.n_programs)
+        return found if self._parts is None else CacheInfo(*map(sum, zip(found, self._parts.cache_info(), strict=True)))
 
     def clear_cache(self) -> None:
         """Drops all compiled versions."""
@@ -541,6 +552,7 @@ class CompiledFunction(Generic[P, R]):
             self._keep([])
             self._by_sizes.clear()
             self._untraced.clear()
+            self._parts = None
             if self._sizes is not None:
                 self._sizes.clear()
             self._hits = self._misses = self.n_programs_made = 0

@@ -28,7 +28,6 @@ class CompileOptions:
     memory_budget: float | str | None = None
     backend: str = "xla"
     max_programs: int = MAX_PROGRAMS
-    segments: bool = False
     fullgraph: bool = False
     mode: str | None = None
     dynamic: Dynamic | None = None
@@ -38,11 +37,7 @@ class CompileOptions:
     @property
     def has_buckets(self) -> bool:
         """Whether sizes that change get buckets."""
-        return bool(self.dynamic) or (self.dynamic is None and not self.segments and self._is_for_xla)
-
-    @property
-    def _is_for_xla(self) -> bool:
-        return backend_name(self.backend) == "xla"
+        return bool(self.dynamic) or (self.dynamic is None and backend_name(self.backend) == "xla")
 
     @property
     def fit(self) -> Fit | None:
@@ -63,18 +58,9 @@ class CompileOptions:
             raise UsageError(
                 f"max_programs is {self.max_programs}, and at least one program has to be kept: write 1 or more."
             )
-        if self.segments and self.fullgraph:
-            raise UsageError(
-                "`segments=True` cuts a function in several graphs, which `fullgraph=True` refuses: drop one."
-            )
         if self.policy is not None:
             get_policy(self.policy)
         check_budget(self.memory_budget)
-        if self.segments and self.dynamic not in (None, True, False):
-            raise UsageError(
-                "`segments=True` runs what Python asks for in segments, and of their sizes those change that it asks "
-                "for. Write `dynamic=True` with it, or leave `segments` out."
-            )
 
     def _answer_pytorch(self) -> None:
         """Raises for options of PyTorch's `compile` that ask for what there is not."""

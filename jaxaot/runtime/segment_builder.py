@@ -17,6 +17,7 @@ from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import backward_slice
 from jaxaot.lower.interpret import Interpreter
 from jaxaot.ops.promotion import is_inexact
+from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.paths import Path
 from jaxaot.plan.source import MISS
 from jaxaot.plan.stages import Traced
@@ -29,16 +30,16 @@ from jaxaot.runtime.program import Program
 from jaxaot.runtime.traced_call import GivenCall, TracedCall
 
 
-class TooManyBreaks(Exception):
-    """Python asked for more values in one call than there may be segments.
+class Unbranched(Exception):
+    """Python asked for more values than there may be segments, for one that is no branch, or for something else.
 
     Attributes:
-      traced: The trace up to the last of them.
+      at: Where.
     """
 
-    def __init__(self, traced: Traced):
-        super().__init__(len(traced.break_values))
-        self.traced = traced
+    def __init__(self, at: BreakValue):
+        super().__init__(at.line)
+        self.at = at
 
 
 class SegmentBuilder:
@@ -92,14 +93,15 @@ class SegmentBuilder:
         """Returns the whole trace of a call, made by tracing again with one more known value each time.
 
         Raises:
-          TooManyBreaks: If Python asks for more values than the settings allow.
+          Unbranched: If Python asks for more values than the settings allow, or for one that may be any.
         """
         while True:
             traced: Traced = self.pipeline.trace(GivenCall(fn, args, kwargs, numbers), (), known)
             if traced.is_whole:
                 return traced
-            if len(known) >= config.get().max_breaks:
-                raise TooManyBreaks(traced)
+            at = traced.break_values[-1]
+            if len(known) >= config.get().max_breaks or not at.is_discrete:
+                raise Unbranched(at)
             known = (*known, ask(traced, (fn, args, kwargs), self.pipeline.make))
 
 

@@ -34,6 +34,7 @@ class GivenCall(NamedTuple):
       numbers: Paths of the numbers that changed before.
       symbolic: Paths of numbers that are symbolic at once, without a plain trace.
       by_value: Paths of tensors that are passed as values; None if none ever are.
+      stops: Whether a trace ends where the function cannot be one graph, rather than raises.
     """
 
     fn: Callable[..., Any]
@@ -42,6 +43,7 @@ class GivenCall(NamedTuple):
     numbers: Sequence[Path] = ()
     symbolic: Sequence[Path] = ()
     by_value: Sequence[Path] | None = None
+    stops: bool = False
 
 
 @immutable(eq=False)

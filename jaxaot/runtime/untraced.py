@@ -16,6 +16,9 @@ import numpy as np
 from jaxaot.errors import RecompileWarning, TraceError
 from jaxaot.facade.memory.source_line import raising_line
 from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.plan.breaks import BreakValue
+from jaxaot.plan.difference import CallKey
+from jaxaot.plan.stages import Traced
 from jaxaot.tape.modes import state
 
 MAX_KINDS = 64
@@ -34,6 +37,24 @@ class NotTraced(Exception):
     def __init__(self, error: Exception | None):
         super().__init__("the function runs eagerly")
         self.error = error
+
+
+class Broken(Exception):
+    """Ends the making of a program: the function stopped where it cannot be one graph.
+
+    Attributes:
+      traced: The trace until there.
+      key: What its guards look at.
+    """
+
+    def __init__(self, traced: Traced, key: CallKey):
+        super().__init__("the function runs in parts")
+        self.traced, self.key = traced, key
+
+    @property
+    def at(self) -> BreakValue:
+        """Where it stopped."""
+        return self.traced.break_values[-1]
 
 
 def kind_of_call(value: object) -> Any:
@@ -93,7 +114,7 @@ class Untraced:
             f"While it was traced, {type(error).__name__} was raised, which does not happen eagerly: "
             f"{text.rstrip('.')}.\n\n    {line or 'no line of yours'}\n\nIn a trace arrays have no values, and NumPy "
             "does not write them in place. Compute there with operations of tensors, or compute it before and pass it; "
-            "or put it into a function under `ja.compiler.disable`, and compile with `segments=True` what is around it."
+            "or put it into a function under `ja.compiler.disable`: what is around it is compiled."
         )
         warnings.warn(
             f"`{self._name}` ran eagerly: the result is right, but nothing is compiled. "

@@ -341,7 +341,7 @@ def plan_aliases(
             leaves.append(ConstantOutput(leaf))
     made, changed = list(escapes.made), list(escapes.changed)
     pending = changes(output)
-    escapes.break_values = [output(symbol) for symbol, _ in trace.break_values]
+    escapes.break_values = [output(symbol) for symbol, *_ in trace.break_values]
     freed = _freed(trace, outputs)  # their outputs come last
     read = set(trace.reads)
 

@@ -92,6 +92,7 @@ class _How:
       sizes: Tensors that are reached, each with the layout that it is to have in the trace; None for its own.
       parts: The tensors that are passed as values; see `parts.py`.
       has_strides: Whether these have their own strides.
+      stops: Whether the trace ends where Python needs a value, rather than raises.
     """
 
     is_shared: bool = False
@@ -101,6 +102,7 @@ class _How:
     sizes: tuple[tuple[Tensor, Layout | None], ...] = ()
     parts: tuple[Tensor, ...] = ()
     has_strides: bool = False
+    stops: bool = False
 
 
 class _TraceAgain(Exception):
@@ -120,6 +122,7 @@ def trace_call(
     sizes: Sequence[tuple[Tensor, Layout | None]] = (),
     symbolic: Sequence[Path] = (),
     by_value: Sequence[Path] | None = None,
+    stops: bool = False,
 ) -> Traced:
     """Returns the functional graph of `fn(*args, **kwargs)` and its plans; nothing is changed by it.
 
@@ -137,6 +140,7 @@ def trace_call(
         compares the trace with one of another call that predicted the plain one. If more is symbolic, both are made.
       by_value: Paths of tensors that are passed as values if they are read alone, as are arguments that show parts of
         their storages; None if none are.
+      stops: Whether the trace ends at a value that Python asks for, and where it does what no graph can.
 
     Raises:
       UnreachableTensorError: If the function reached a tensor that no path leads to.
@@ -152,7 +156,7 @@ def trace_call(
     with TRACING:
         paths = by_value if known is None else None
         parts = () if paths is None else parts_among(leaves, roots(fn, args, kwargs), paths)
-        how = _How(sizes=tuple(sizes), parts=parts)
+        how = _How(sizes=tuple(sizes), parts=parts, stops=stops or known is not None)
         if symbolic and known is None and numbers is not None:
             first = dataclasses.replace(how, numbers=tuple(dict.fromkeys((*passed, *symbolic))))
             at_once = _symbolic_at_once(fn, args, kwargs, leaves, in_tree, first)
@@ -238,7 +242,7 @@ def _trace(
     known: Any,
     how: _How,
 ) -> Traced:
-    trace = TraceState(known)
+    trace = TraceState(known, how.stops)
     trace.events = [] if settings.get().validate_guards else None
     trace.numbers = Numbers(trace)
     starts, of_leaves = roots(fn, args, kwargs), leaf_paths((args, kwargs), in_tree)
@@ -246,6 +250,7 @@ def _trace(
     observer = Observer(frozenset(id(follow(starts, path)) for path in how.lists))
     world, places = observer.world, Places(observer.world, observer.unread)
     observer.on_cells = places.adopt
+    observer.calls.on_effect = trace.stop if how.stops else None
     observer.reach_call(fn, args, kwargs, of_leaves, leaves)
     grad_enabled, autocast, n_contexts = state.grad_enabled, state.autocast, len(state.autocast_before)
     plans: list[Any] = []
@@ -325,7 +330,8 @@ def _trace(
         del call_args, call_kwargs, given
         if trace.is_broken:
             plans.append((no_aliases(escapes), escapes))
-            return [trace.break_values[len(trace.known or ())][0]]
+            asked = trace.break_values[-1][0]
+            return [np.zeros(0, bool) if asked is None else asked]
         unfinished, outputs = plan_aliases(trace, escapes, lambda output: recipes.plan(writes, output))
         plans.append((unfinished, escapes))
         return outputs
@@ -555,12 +561,12 @@ def _plainness(path: Path) -> tuple[int, int, int]:
 
 def _break_values(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[BreakValue, ...]:
     known = trace.known or ()
-    lines = [line for _, line in trace.break_values]
+    lines = [line for _, line, _ in trace.break_values]
     if trace.is_broken:  # the graph's only output is the value that is not known
         aval = jaxpr.out_avals[0]
         pairs = zip(known, lines, strict=False)
         before = (BreakValue(-1, value.shape, value.dtype, value.tobytes(), line) for value, line in pairs)
-        return (*before, BreakValue(0, tuple(aval.shape), aval.dtype, None, lines[len(known)]))
+        return (*before, BreakValue(0, tuple(aval.shape), aval.dtype, None, lines[-1], trace.break_values[-1][2]))
     return tuple(
         BreakValue(output, value.shape, value.dtype, value.tobytes(), line)
         for output, value, line in zip(escapes.break_values, known, lines, strict=False)

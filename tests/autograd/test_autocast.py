@@ -393,7 +393,7 @@ def test_functionalized(x, w):
 
 
 def test_segments_and_aot(x, w):
-    @ja.compile(segments=True)
+    @ja.compile()
     def f(x):
         with ja.autocast():
             y = x @ w

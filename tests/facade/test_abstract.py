@@ -159,7 +159,7 @@ def test_compiled_functions_run_as_they_are():
     assert step(ja.ones(2, 4), ja.ones(4, 4)).item() == 16
     held = {"w": empty(4, 4)}
     assert ja.compile(lambda x: x @ held["w"])(ja.ones(2, 4)).is_meta
-    assert ja.compile(lambda x: (x @ held["w"]).relu(), segments=True)(ja.ones(2, 4)).is_meta
+    assert ja.compile(lambda x: (x @ held["w"]).relu())(ja.ones(2, 4)).is_meta
 
 
 def test_a_graph_from_shapes_serves_tensors_with_values():
@@ -181,7 +181,7 @@ def test_modules_of_flax_from_their_shapes():
 def test_around_a_function_that_no_graph_contains():
     keep = ja.compiler.disable(lambda x: x * 2)
 
-    @functools.partial(ja.compile, segments=True)
+    @functools.partial(ja.compile)
     def step(x, w):
         return keep(x @ w).add_(1).sum()
 

@@ -123,7 +123,7 @@ def test_guards_are_sound(seed):
 
 
 def test_in_segments():
-    check(1, 6, segments=True)
+    check(1, 6)
 
 
 @pytest.mark.slow

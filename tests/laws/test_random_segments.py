@@ -1,4 +1,4 @@
-"""Random programs in which Python asks for values: with `segments=True` they do what eager does, call after call.
+"""Random programs in which Python asks for values: with `` they do what eager does, call after call.
 
 A program is a block of statements over tensors whose last dim is 2: leaves, tensors with a history, views and twins of
 them, a buffer that outlives the calls. Statements read, write in place through any of them, draw, run backward, set a
@@ -184,7 +184,7 @@ def check(seed):
     except ja.errors.JaxaotError:
         return False
     options = {"policy": rng.choice((None, "save_all", "save_nothing")), "max_programs": rng.choice((128, 128, 2))}
-    compiled = ja.compile(fn, segments=True, **options)
+    compiled = ja.compile(fn, **options)
     limits = {"max_values": rng.choice((8, 8, 8, 1)), "max_breaks": rng.choice((64, 64, 64, 3))}
     with ja.config(**limits), warnings.catch_warnings():
         warnings.simplefilter("ignore", ja.errors.RecompileWarning)

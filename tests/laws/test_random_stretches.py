@@ -1,4 +1,4 @@
-"""Random programs that call disabled functions: with `segments=True` they do what eager does, call after call.
+"""Random programs that call disabled functions: with `` they do what eager does, call after call.
 
 Programs are those of `test_random_segments.py`, with calls of functions under `ja.compiler.disable` between: these
 look at values, write in place to what they are given and to what outlives the calls, draw, count, keep a log, and
@@ -92,7 +92,7 @@ def check(seed):
         expected = [segments.observe(fn, world, n) for n in segments.CALLS]
     except (ja.errors.JaxaotError, RuntimeError):
         return False
-    compiled = ja.compile(fn, segments=True, max_programs=rng.choice((128, 128, 2)))
+    compiled = ja.compile(fn, max_programs=rng.choice((128, 128, 2)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ja.errors.RecompileWarning)
         for (values, facts, (mode, log)), n in zip(expected, segments.CALLS, strict=True):

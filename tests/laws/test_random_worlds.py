@@ -200,7 +200,7 @@ def test_guards_are_sound(seed):
 def test_segments_are_eager(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check(grow(seed, asks=True), lambda fn: ja.compile(fn, segments=True))
+        check(grow(seed, asks=True), lambda fn: ja.compile(fn))
 
 
 @pytest.mark.parametrize("seed", seeds(1000, 3))

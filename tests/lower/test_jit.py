@@ -272,7 +272,7 @@ def test_any_name_of_an_argument(name):
     ja.jit(fn).explain(**given)
     for call in (
         ja.compile(fn),
-        ja.compile(fn, segments=True),
+        ja.compile(fn),
         functools.partial(ja.utils.checkpoint.checkpoint, fn),
         ja.no_grad()(fn),
     ):

@@ -145,7 +145,7 @@ def eager_optimizer():
 def step_of_segments():
     x, flag = ja.ones(3), ja.ones(1)
 
-    @ja.compile(segments=True)
+    @ja.compile()
     def step():
         if flag.item() > 0:
             x.add_(1.0)

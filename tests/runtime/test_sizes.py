@@ -498,7 +498,7 @@ def test_what_follows_a_mask_runs_in_the_program_of_a_bucket(nans):
         out, mean = selected(x @ w, mask)
         return out.tanh(), mean
 
-    both = Both(fn, segments=True, dynamic=True)
+    both = Both(fn, dynamic=True)
     for n in (13, 15):
         mask = np.random.default_rng(n).permutation(np.arange(20) < n)
         both(lambda mask=mask: (ja.tensor(rows(20, 3), requires_grad=True), ja.tensor(mask)), [w])
@@ -513,7 +513,7 @@ def test_nonzero_and_numbers_that_python_takes():
         places = (x[:, 0] > 0).nonzero()
         return x[:n].softmax(0), x[places[:, 0]].sum(0)
 
-    both = Both(fn, segments=True, dynamic=True)
+    both = Both(fn, dynamic=True)
     for n in (13, 15, 9):
         x = np.roll(rows(20, 3), n, 0) + (n - 13) * 0.01
         both(lambda x=x, n=n: (ja.tensor(x), ja.tensor([3, n])))
@@ -553,7 +553,7 @@ def test_counts_of_distinct_and_repeated_elements_are_asked_for_alone(fn, nans):
         x = ja.tensor(rng.normal(size=(40, 2) if fn is distinct_rows else 40).astype(np.float32) * 3)
         return (x, ja.tensor(rng.integers(0, 4 + n, 40))) if fn is counted else (x,)
 
-    both = Both(fn, segments=True, dynamic=True)
+    both = Both(fn, dynamic=True)
     for n in (4, 5, 8):
         both(lambda n=n: arguments(n), rtol=1e-4, atol=1e-5)
     asked = [v for p in both.compiled.programs for v in p.traced.break_values]
@@ -562,11 +562,11 @@ def test_counts_of_distinct_and_repeated_elements_are_asked_for_alone(fn, nans):
 
 
 def test_counts_without_buckets_are_compiled_exactly():
-    both = Both(lambda x, n: x * 2 if int(n) > 3 else x - 1, segments=True, dynamic=True)
+    both = Both(lambda x, n: x * 2 if int(n) > 3 else x - 1, dynamic=True)
     for n in (3, 4, 9):
         both(lambda n=n: (ja.tensor(rows(3)), ja.tensor(n)))
     with pytest.raises(UsageError, match="Write `dynamic=True` with it"):
-        ja.compile(selected, segments=True, dynamic={"x": 0})
+        ja.compile(selected, dynamic={"x": 0})
 
 
 # what is compiled exactly
@@ -782,7 +782,7 @@ def test_a_symbol_that_is_taken_for_no_number_at_some_sizes_is_found_out():
 def test_a_new_size_in_a_known_bucket_compiles_nothing(what, caplog):
     w = ja.tensor(rows(3, 3), requires_grad=True)
     if what == "mask":
-        fn = ja.compile(lambda x, mask: (x[mask] @ w).softmax(0).cumsum(0).mean(), segments=True, dynamic=True)
+        fn = ja.compile(lambda x, mask: (x[mask] @ w).softmax(0).cumsum(0).mean(), dynamic=True)
     else:
         fn = ja.compile(lambda x: (x @ w).softmax(0).cumsum(0).mean(), dynamic={"x": 0})
     of_mask = lambda n: (ja.tensor(rows(20, 3)), ja.tensor(np.arange(20) < n))

@@ -291,7 +291,7 @@ def test_segments():
         y = x * 2
         return y.sin() if y.a.sum() > 0 else y.cos()
 
-    compiled = ja.compile(fn, segments=True)
+    compiled = ja.compile(fn)
     for sign in (1.0, -1.0):
         x = TwoTensor(ja.full((3,), sign), ja.ones(3))
         for array, other in zip(values_of(compiled(x)), values_of(fn(x)), strict=True):

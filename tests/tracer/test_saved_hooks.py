@@ -456,7 +456,7 @@ def test_with_segments():
 
     x = ja.rand(4, 8)
     plain = gradients(lambda: fn(x), [w])
-    compiled = ja.compile(fn, segments=True)
+    compiled = ja.compile(fn)
     for pair in ((halve, widen), (halve_by_hand, widen_by_hand)):
         with hooks(*pair):
             packed = gradients(lambda: compiled(x), [w])

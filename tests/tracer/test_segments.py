@@ -1,4 +1,4 @@
-"""`ja.compile(fn, segments=True)`: Python asks for values, and what comes out is what eager gives."""
+"""`ja.compile(fn)`: Python asks for values, and what comes out is what eager gives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ F = ja.nn.functional
 
 
 def compiled(fn, **options):
-    return ja.compile(fn, segments=True, **options)
+    return ja.compile(fn, **options)
 
 
 def values(result):

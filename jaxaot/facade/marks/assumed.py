@@ -59,11 +59,9 @@ def disable(fn: None = None, *, reason: str | None = None) -> Callable[[Callable
 def disable(fn: Callable[..., Any] | None = None, *, reason: str | None = None) -> Any:
     """Returns `fn`, which no compiled function contains: it runs eagerly, once at each call.
 
-    Under `ja.compile(caller, segments=True)` it is a break. Python runs the caller too, and what that does with tensors
-    before, between and after such calls is compiled: operations wait until a value is needed, and run as one program.
-
-    Without `segments=True` the whole caller runs eagerly from then on, after one warning; its parts may be compiled as
-    functions of their own. With `fullgraph=True` it is refused.
+    In a compiled function it is a break. Python runs the caller too, and what that does with tensors before, between
+    and after such calls is compiled: operations wait until a value is needed, and run as one program. With
+    `fullgraph=True` it is refused.
 
     Args:
       fn: The function; left out, a decorator is returned.
@@ -77,11 +75,10 @@ def disable(fn: Callable[..., Any] | None = None, *, reason: str | None = None) 
     def disabled(*args: Any, **kwargs: Any) -> Any:
         if state.trace is not None:
             because = f": {reason}" if reason else ""
+            state.trace.stop("")  # as the user said
             raise VolatileError(
                 f"`{name}` is called, which `ja.compiler.disable` keeps out of graphs{because}",
-                "Write `ja.compile(fn, segments=True)`, or compile the parts before and after it as functions of their "
-                "own.",
-                is_break=True,
+                "Leave out `fullgraph=True`, or compile the parts before and after it as functions of their own.",
             )
         recorder = state.recorder
         if recorder is None:

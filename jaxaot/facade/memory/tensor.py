@@ -347,7 +347,7 @@ class Tensor(Bound):
         if type(array) is AbstractArray:
             refuse_value(what, self._layout.size, self._layout.dtype)
         if is_tracer(array):
-            known = None if state.trace is None else state.trace.ask(array)
+            known = None if state.trace is None else state.trace.ask(array, what)
             if known is not None:
                 return known
             value = known_value(array)  # `ja.func` differentiates at values that are there

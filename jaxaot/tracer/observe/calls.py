@@ -184,12 +184,14 @@ class Calls:
     Attributes:
       found: What is not the same at each call: its name and the line; None if nothing was seen.
       printed: What prints, logs or writes: its name and the line; None if nothing does.
+      on_effect: Told of that before it is done, where a trace ends there.
     """
 
     def __init__(self, listener: Listener, is_strict: bool = True):
         """Watches for a listener; where it is not strict, iterators and random numbers are let through."""
         self.found: tuple[str, str] | None = None
         self.printed: tuple[str, str] | None = None
+        self.on_effect: Callable[[str], None] | None = None
         self._listener = listener
         self._is_strict = is_strict
         self._states = RandomStates()
@@ -226,15 +228,13 @@ class Calls:
         if code in _WRITERS and frame.f_back is not None and not is_core(frame.f_back.f_code.co_filename):
             back = frame.f_back
             self._note_print(_WRITERS[code], back.f_code, lambda: back.f_lineno)
-        if code in _ASKS_LOGGER:
+        if code in _ASKS_LOGGER and _asking(frame) is not None:
             self._listener.asked_of(frame.f_locals["self"])
         if code is _IMPORTS:
             self._listener.asked_for_module(frame.f_locals.get("name", ""))
         if code is _READS_VARIABLE or code in _READS_VARIABLES:
-            asking = frame.f_back
-            while asking is not None and is_foreign(asking.f_globals.get("__name__")) and not _is_of_core(asking):
-                asking = asking.f_back
-            if asking is not None and not _is_of_core(asking):
+            asking = _asking(frame)
+            if asking is not None:
                 name = frame.f_locals.get("key") if code is _READS_VARIABLE else None
                 name = os.fsdecode(name) if isinstance(name, bytes) else name
                 self._listener.asked_for_environment(name, (asking.f_code.co_filename, asking.f_lineno))
@@ -247,7 +247,8 @@ class Calls:
         elif not code.co_name.startswith("__") and isinstance(frame.f_locals.get("self"), random.SystemRandom):
             self._note(f"SystemRandom.{code.co_name}", back.f_code, lambda: back.f_lineno)
         elif code.co_name in _LOGGED and code.co_filename == logging.__file__:
-            self._note_print("logging", back.f_code, lambda: back.f_lineno)
+            if not _is_silent(code.co_name, frame.f_locals.get("self")):
+                self._note_print("logging", back.f_code, lambda: back.f_lineno)
 
     def look(self, called: Any, first: object, code: types.CodeType, line: Callable[[], int]) -> None:
         """Looks at what the user's code calls, with its first argument."""
@@ -274,7 +275,8 @@ class Calls:
             if getattr(inner, "__code__", None) in _FUNCTIONS:
                 self._note(_FUNCTIONS[inner.__code__], code, line)
             elif name in _LOGGED and getattr(inner, "__module__", "") == "logging":
-                self._note_print("logging", code, line)
+                if not _is_silent(name, first if owner is None else owner):
+                    self._note_print("logging", code, line)
             elif issubclass(type(first if owner is None else owner), random.SystemRandom):
                 self._note(f"SystemRandom.{name}", code, line)
 
@@ -283,8 +285,11 @@ class Calls:
             self.found = name, _place(code, line())
 
     def _note_print(self, name: str, code: types.CodeType, line: Callable[[], int]) -> None:
-        if self.printed is None and not _is_by_itself():
-            self.printed = name, _place(code, line())
+        if self.printed is not None or _is_by_itself():
+            return
+        if self.on_effect is not None:
+            self.on_effect(f"`{name}`")
+        self.printed = name, _place(code, line())
 
     def finish(self, fn: Callable[..., Any], is_whole: bool) -> None:
         """Puts generators of random numbers back.
@@ -335,6 +340,20 @@ def _writes(called: Any) -> bool:
     if is_method:
         return called.__name__ in _WRITING_METHODS and module_of(type(owner)) in _OUTSIDE
     return called in _WRITES
+
+
+def _asking(frame: types.FrameType) -> types.FrameType | None:
+    """Returns the frame on whose behalf code of Python's library runs; None if that is JAX, NumPy or jaxaot."""
+    asking = frame.f_back
+    while asking is not None and is_foreign(asking.f_globals.get("__name__")) and not _is_of_core(asking):
+        asking = asking.f_back
+    return None if asking is None or _is_of_core(asking) else asking
+
+
+def _is_silent(name: str, logger: object) -> bool:
+    """Returns whether a logger drops what a method of it is given."""
+    level = logging.ERROR if name == "exception" else logging.getLevelName(name.upper())
+    return isinstance(logger, logging.Logger) and isinstance(level, int) and not logger.isEnabledFor(level)
 
 
 def _is_of_core(frame: types.FrameType) -> bool:

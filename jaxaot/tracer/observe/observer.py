@@ -278,10 +278,11 @@ class Observer:
         try:
             self.codes[code] = None
             known = self.functions.get(code, ())
-            is_own = is_users(code.co_filename) and not _is_made_by_python(frame)
+            is_seen = is_looked_at(code.co_filename) and not _is_made_by_python(frame)
+            is_own = is_seen and is_users(code.co_filename)
             if is_own:
                 self.named.add(code)
-            if is_looked_at(code.co_filename):
+            if is_seen:
                 self._reach_space(known[0].path if known else None, frame.f_globals, code)
             if is_own:
                 for path, module in list(self._modules.values()):

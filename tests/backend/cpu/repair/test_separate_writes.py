@@ -142,7 +142,7 @@ def summed_within(x):
 def test_tensors_shifted_within_themselves_are_as_eagerly(fn, dtype):
     one, other = (ja.arange(128, dtype=np.dtype(dtype)).reshape(8, 16) for _ in range(2))
     want = fn(one)
-    for compiled in (ja.compile(fn), ja.compile(fn, segments=True)):
+    for compiled in (ja.compile(fn), ja.compile(fn)):
         np.testing.assert_array_equal(compiled(other.clone()).numpy(), want.numpy())
     ja.compile(fn)(other)
     np.testing.assert_array_equal(other.numpy(), one.numpy())
