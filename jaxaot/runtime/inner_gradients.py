@@ -24,14 +24,14 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._jax import jaxpr_as_fun, make_var
-from jaxaot._typing import ClosedJaxpr
+from jaxaot._typing import ClosedJaxpr, Jaxpr
 from jaxaot.facade.deferred.stretch import values_of
 from jaxaot.facade.kernels.grad_kernels import conjugate, pull_row
 from jaxaot.facade.kernels.view_gradients import read_through
 from jaxaot.facade.nodes.vjps import cut_by, pull_by, storage_edge
 from jaxaot.ir.reach import reached_inputs
 from jaxaot.ir.rewrite import reading, rebuild
-from jaxaot.ir.walk import backward_slice
+from jaxaot.ir.walk import backward_slice, equation_key
 from jaxaot.joint import build_joint
 from jaxaot.plan.stages import JointGraph
 from jaxaot.tape.node import Edge
@@ -52,6 +52,14 @@ class Cut(NamedTuple):
     followers: tuple[frozenset[int], ...]
 
 
+_VIEWS = {"reshape", "squeeze", "transpose", "slice", "expand_dims", "broadcast_in_dim", "rev"}
+"""How views are read: a view that is read several times is several equations."""
+
+
+def _is_view(jaxpr: Jaxpr, position: int) -> bool:
+    return jaxpr.eqns[position].primitive.name in _VIEWS
+
+
 def cut_at(graph: ClosedJaxpr, outputs: Sequence[int], chosen: Sequence[int]) -> Cut:
     """Returns a graph cut at some of its outputs.
 
@@ -67,6 +75,12 @@ def cut_at(graph: ClosedJaxpr, outputs: Sequence[int], chosen: Sequence[int]) ->
     of_output = {i: jaxpr.outvars[outputs[i]] for i in chosen}
     places = sorted((i for i, var in of_output.items() if var in made), key=lambda i: made[of_output[i]], reverse=True)
     given = {of_output[i]: make_var(of_output[i].aval) for i in places}
+    read_again = {
+        equation_key(jaxpr.eqns[made[var]]): value for var, value in given.items() if _is_view(jaxpr, made[var])
+    }
+    for eqn in jaxpr.eqns if read_again else ():
+        if eqn.primitive.name in _VIEWS and (key := equation_key(eqn)) in read_again:
+            given[eqn.outvars[0]] = read_again[key]
     eqns = [reading(eqn, given) for eqn in jaxpr.eqns]
     cut = rebuild(graph, eqns, jaxpr.outvars, [*jaxpr.invars, *(given[of_output[i]] for i in places)])
     reached, n = reached_inputs(cut), len(jaxpr.invars)

@@ -14,6 +14,7 @@ from typing import Any
 from jaxaot import _trees as pytree
 from jaxaot.errors import AttributeChangeError, LastingHookError
 from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.nodes.hooks import HookOn
 from jaxaot.facade.trace_state import TraceState
 from jaxaot.plan.world import HookWrite
 from jaxaot.tape.node import Node
@@ -35,7 +36,8 @@ def registered_again(trace: TraceState, result: Any, recipes: Recipes) -> list[H
         return writes
     lasting = _lasting(trace, [*pytree.leaves(result), *recipes.tensors])
     for token, on in list(trace.hooks_on.items()):
-        is_at_output = id(on.tensor) not in trace.noted and on.tensor._gradient_edge() == on.edge
+        is_own = id(on.tensor) not in trace.noted and not on.tensor._is_view()  # the storage is then an output
+        is_at_output = is_own and on.tensor._gradient_edge() == on.edge and not _is_shared(trace, on)
         if token not in lasting or not is_at_output or on.handle() is not None:
             continue
         try:
@@ -45,6 +47,18 @@ def registered_again(trace: TraceState, result: Any, recipes: Recipes) -> list[H
         writes.append(HookWrite(recipes.give(on.tensor, _PLACE), hook))
         del trace.hooked[token]
     return writes
+
+
+_SAME = {"CloneBackward0", "ToCopyBackward0", "NativeDropoutBackward0", "DropoutBackward0", "AliasBackward0"}
+"""Operations whose result may be the value that they were given."""
+
+
+def _is_shared(trace: TraceState, on: HookOn) -> bool:
+    """Returns whether another tensor may have the same value of the graph, so that its gradient is not told apart."""
+    storage = on.tensor._storage
+    others = (*(reference() for reference in trace.created), *(storage for storage, _ in trace.storages.values()))
+    is_held = any(other is not None and other is not storage and other.array is storage.array for other in others)
+    return is_held or on.edge.node.name() in _SAME
 
 
 def _lasting(trace: TraceState, results: Iterable[Any]) -> set[Any]:

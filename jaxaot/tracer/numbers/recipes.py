@@ -158,7 +158,7 @@ class Recipes:
             return self._function(value, place)
         if kind_of(value) is not None:
             return self._tree(value, place, number)
-        if is_plain_object(value):
+        if is_plain_object(value) or getattr(cls, "is_made_again", False):
             attributes = attributes_of(value)
             return MadeInstance(cls, tuple(attributes), tuple(map(give, attributes.values())))
         if is_tree(value):
