@@ -496,9 +496,11 @@ class TraceState:
         """Raises if a hook was not registered by the traced function, which is about to take it away.
 
         Raises:
-          LastingHookError: If it was not.
+          GraphBreak: If it was not, and the trace may stop there.
+          LastingHookError: Else, if it was not.
         """
         if self.is_mine() and number < self.first_hook:
+            self.stop("a hook is taken away that was registered outside")
             raise LastingHookError(
                 f"A traced function takes away a hook that was registered outside:\n\n    {user_line()}\n\nThat would "
                 "happen once, while tracing, and not at later calls. Take it away outside of the function."

@@ -83,7 +83,7 @@ def refuse_lasting_hooks(trace: TraceState, results: Iterable[Any]) -> None:
     lasting = _lasting(trace, results)
     lines = [line for token, line in trace.hooked.items() if token in lasting]
     if lines:
-        trace.stop("a hook on a gradient, which is called after it,", lines[0])
+        trace.stop("a hook on a gradient is registered that no graph can have", lines[0])
         raise LastingHookError(
             "A hook on a gradient, or `Tensor.retain_grad()`, is registered inside of a traced function and still "
             "there when that returns:\n\n"
