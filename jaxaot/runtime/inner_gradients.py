@@ -29,7 +29,7 @@ from jaxaot.facade.deferred.stretch import values_of
 from jaxaot.facade.kernels.grad_kernels import conjugate, pull_row
 from jaxaot.facade.kernels.view_gradients import read_through
 from jaxaot.facade.nodes.vjps import cut_by, pull_by, storage_edge
-from jaxaot.ir.reach import reached_inputs
+from jaxaot.ir.reach import reached_inputs, without_unreached
 from jaxaot.ir.rewrite import reading, rebuild
 from jaxaot.ir.walk import backward_slice, equation_key
 from jaxaot.joint import build_joint
@@ -196,11 +196,11 @@ class InnerPass:
 
     def gradients(self, cotangents: Sequence[Any]) -> Sequence[Any]:
         """Returns the gradients of the node for the cotangents that hooks let through."""
-        gradients = self._graphs.outer(self, cotangents)
-        if self._node.bases is None:
-            return gradients
-        cut = cut_by if self.create_graph else _cut_array
-        return [cut(gradient, base) for gradient, base in zip(gradients, self._node.bases, strict=True)]
+        node, gradients = self._node, self._graphs.outer(self, cotangents)
+        if node.bases is not None:
+            cut = cut_by if self.create_graph else _cut_array
+            gradients = [cut(gradient, base) for gradient, base in zip(gradients, node.bases, strict=True)]
+        return without_unreached(gradients, cotangents, node.apart)
 
 
 def _cut_array(gradient: Any, base: Any) -> Any:

@@ -53,7 +53,8 @@ class BackwardPass:
 
     __slots__ = (
         "__weakref__", "_buffers", "_calls", "_create_graph", "_found", "_gathering", "_inner", "_inside", "_leading",
-        "_n_apart", "_needed", "_ready", "_run_fused", "_undefined", "_wanted", "callbacks", "entered", "keeps_graph", "waiting",
+        "_n_apart", "_needed", "_ready", "_run_fused", "_undefined", "_wanted", "callbacks", "entered", "keeps_graph",
+        "waiting",
     )  # fmt: skip
 
     def __init__(

@@ -2,8 +2,8 @@
 
 A backward inside of the function calls its hooks on symbols, so that they become part of the graph. A later backward
 sees one node for the whole call. So a tensor with such a hook becomes an output of the graph, and each call registers
-the hook on it: `runtime/inner_gradients.py` says what flows to it. Where a call cannot make the hook again, the function
-runs in parts, or is refused.
+the hook on it: `runtime/inner_gradients.py` says what flows to it. Where a call cannot do so, the function runs in
+parts, or is refused.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def refuse_lasting_hooks(trace: TraceState, results: Iterable[Any]) -> None:
             "A hook on a gradient, or `Tensor.retain_grad()`, is registered inside of a traced function and still "
             "there when that returns:\n\n"
             + "\n".join(f"    {line}" for line in lines)
-            + "\n\nA compiled call leaves one node on the tape, so a backward outside of the function would never call "
-            "it. Register it on what the function takes or returns, outside:\n\n"
+            + "\n\nA compiled call registers hooks again on what it computes itself, but not on views, on what is "
+            "written later, on what was there before, on nodes, or where the handle is kept. Register it outside:\n\n"
             "    x.register_hook(hook)          # before the call\n"
             "    out = fn(x)\n"
             "    out.register_hook(hook)        # or `out.retain_grad()`\n\n"
