@@ -55,9 +55,12 @@ class CompiledModule(Module):
         try:
             return super().__getattr__(name)
         except AttributeError:
-            if name.startswith("_") or not hasattr(self._compiled_call, name):
+            holder = (
+                self._orig_mod if hasattr(type(self._orig_mod), name) else self._compiled_call
+            )  # a class that changed
+            if holder is self._compiled_call and (name.startswith("_") or not hasattr(holder, name)):
                 raise
-            return getattr(self._compiled_call, name)
+            return getattr(holder, name)
 
     def _compiled_by(self, compile: Callable[..., Any]) -> Any:
         return self._orig_mod._compiled_by(compile)
