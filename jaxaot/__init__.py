@@ -48,6 +48,21 @@ globals().pop("plan")
 _PYTORCH = {
     "jaxaot.api": ("compile",),
     "jaxaot.archive.files": ("load",),
+    "jaxaot.defaults": (
+        "are_deterministic_algorithms_enabled",
+        "get_default_device",
+        "get_float32_matmul_precision",
+        "get_num_interop_threads",
+        "get_num_threads",
+        "is_deterministic_algorithms_warn_only_enabled",
+        "set_default_device",
+        "set_default_dtype",
+        "set_default_tensor_type",
+        "set_float32_matmul_precision",
+        "set_num_interop_threads",
+        "set_num_threads",
+        "use_deterministic_algorithms",
+    ),
     "jaxaot.facade.dispatch.create": ("as_tensor", "from_dlpack", "from_numpy", "tensor"),
     "jaxaot.facade.memory.devices": ("device",),
     "jaxaot.facade.memory.generator": (
@@ -60,6 +75,7 @@ _PYTORCH = {
     ),
     "jaxaot.facade.memory.storage": ("Storage",),
     "jaxaot.facade.memory.tensor": ("Size", "Tensor"),
+    "jaxaot.nn.recurrence": ("gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"),
     "jaxaot.saving": ("save",),
     "jaxaot.tape.autocast": (
         "autocast",
@@ -75,6 +91,18 @@ _PYTORCH = {
         "is_inference_mode_enabled",
         "no_grad",
         "set_grad_enabled",
+    ),
+    "jaxaot.tensor_types": (
+        "BFloat16Tensor",
+        "BoolTensor",
+        "ByteTensor",
+        "CharTensor",
+        "DoubleTensor",
+        "FloatTensor",
+        "HalfTensor",
+        "IntTensor",
+        "LongTensor",
+        "ShortTensor",
     ),
     "jaxaot.transforms.control_flow": ("cond", "while_loop"),
 }
@@ -97,8 +125,8 @@ _OWN = {
 """The same of names that are not, or that mean something else here: a name costs, and has to be worth it."""
 
 _PYTORCH_PACKAGES = (
-    "amp", "autograd", "compiler", "distributed", "fft", "func", "linalg", "masked", "nn", "optim", "random", "signal",
-    "special", "utils",
+    "accelerator", "amp", "autograd", "backends", "compiler", "cuda", "distributed", "fft", "func", "linalg", "masked",
+    "mps", "nn", "optim", "profiler", "random", "signal", "special", "utils", "version", "xpu",
 )  # fmt: skip
 _OWN_PACKAGES = ("aot", "errors", "estimate", "interop", "policies", "sizes", "stages", "subclasses")
 

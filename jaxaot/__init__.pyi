@@ -14,14 +14,25 @@ from jaxaot.facade.memory.bound import HistogramResult, KthvalueResult, LuUnpack
 from jaxaot.facade.memory.bound import MinDimResult, ModeResult, NanmedianDimResult, QrResult, SlogdetResult, SortResult
 from jaxaot.facade.memory.bound import SvdResult, TopkResult, TriangularSolveResult
 from jaxaot.views.memory_format import MemoryFormat, MemoryLayout
-from jaxaot import amp as amp, autograd as autograd, compiler as compiler, distributed as distributed, fft as fft
-from jaxaot import func as func, linalg as linalg, masked as masked, nn as nn, optim as optim, random as random
-from jaxaot import signal as signal, special as special, utils as utils, aot as aot, errors as errors
-from jaxaot import estimate as estimate, interop as interop, policies as policies, sizes as sizes, stages as stages
-from jaxaot import subclasses as subclasses
+from jaxaot import accelerator as accelerator, amp as amp, autograd as autograd, backends as backends
+from jaxaot import compiler as compiler, cuda as cuda, distributed as distributed, fft as fft, func as func
+from jaxaot import linalg as linalg, masked as masked, mps as mps, nn as nn, optim as optim, profiler as profiler
+from jaxaot import random as random, signal as signal, special as special, utils as utils, version as version
+from jaxaot import xpu as xpu, aot as aot, errors as errors, estimate as estimate, interop as interop
+from jaxaot import policies as policies, sizes as sizes, stages as stages, subclasses as subclasses
 from jaxaot.api import compile as compile, explain as explain, trace as trace
 from jaxaot.archive.exported import export as export
 from jaxaot.archive.files import load as load
+from jaxaot.defaults import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from jaxaot.defaults import get_default_device as get_default_device
+from jaxaot.defaults import get_float32_matmul_precision as get_float32_matmul_precision
+from jaxaot.defaults import get_num_interop_threads as get_num_interop_threads, get_num_threads as get_num_threads
+from jaxaot.defaults import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
+from jaxaot.defaults import set_default_device as set_default_device, set_default_dtype as set_default_dtype
+from jaxaot.defaults import set_default_tensor_type as set_default_tensor_type
+from jaxaot.defaults import set_float32_matmul_precision as set_float32_matmul_precision
+from jaxaot.defaults import set_num_interop_threads as set_num_interop_threads, set_num_threads as set_num_threads
+from jaxaot.defaults import use_deterministic_algorithms as use_deterministic_algorithms
 from jaxaot.facade.dispatch.create import as_tensor as as_tensor, from_dlpack as from_dlpack, from_numpy as from_numpy
 from jaxaot.facade.dispatch.create import tensor as tensor
 from jaxaot.facade.marks.printed import print as print
@@ -32,6 +43,8 @@ from jaxaot.facade.memory.generator import manual_seed as manual_seed, set_rng_s
 from jaxaot.facade.memory.storage import Storage as Storage
 from jaxaot.facade.memory.tensor import Size as Size, Tensor as Tensor
 from jaxaot.jitted import jit as jit
+from jaxaot.nn.recurrence import gru_cell as gru_cell, lstm_cell as lstm_cell, rnn_relu_cell as rnn_relu_cell
+from jaxaot.nn.recurrence import rnn_tanh_cell as rnn_tanh_cell
 from jaxaot.ops.dtypes import dtype as dtype
 from jaxaot.rematerialize.grad import grad as grad, value_and_grad as value_and_grad
 from jaxaot.rematerialize.remat import remat as remat
@@ -44,6 +57,10 @@ from jaxaot.tape.autocast import is_autocast_enabled as is_autocast_enabled
 from jaxaot.tape.modes import enable_grad as enable_grad, inference_mode as inference_mode
 from jaxaot.tape.modes import is_grad_enabled as is_grad_enabled, is_inference_mode_enabled as is_inference_mode_enabled
 from jaxaot.tape.modes import no_grad as no_grad, set_grad_enabled as set_grad_enabled
+from jaxaot.tensor_types import BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor
+from jaxaot.tensor_types import CharTensor as CharTensor, DoubleTensor as DoubleTensor, FloatTensor as FloatTensor
+from jaxaot.tensor_types import HalfTensor as HalfTensor, IntTensor as IntTensor, LongTensor as LongTensor
+from jaxaot.tensor_types import ShortTensor as ShortTensor
 from jaxaot.transforms.control_flow import cond as cond, map as map, scan as scan, while_loop as while_loop
 from jaxaot.views.memory_format import MemoryFormat as memory_format
 from jaxaot.views.memory_format import MemoryLayout as layout
@@ -416,6 +433,9 @@ def dsplit(
 ) -> tuple[Tensor, ...]: ...
 def dstack(tensors: Sequence[TensorLike], *, out: Tensor | None = None) -> Tensor: ...
 def einsum(equation: _str, *operands: TensorLike | Sequence[TensorLike]) -> Tensor: ...
+def embedding(
+    weight: Tensor, indices: Tensor, padding_idx: _int = -1, scale_grad_by_freq: _bool = False, sparse: _bool = False,
+) -> Tensor: ...
 def empty(
     *sizes: Ints, size: Ints | None = None, dtype: DTypeLike | None = None, device: Device | None = None,
     requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False,

@@ -10,6 +10,7 @@ import importlib
 import inspect
 import os
 import stat
+import sys
 import threading
 import types
 import weakref
@@ -113,6 +114,43 @@ def show_only_public(
         return found
 
     namespace.update(__all__=names, __dir__=lambda: list(names), __getattr__=find)
+
+
+class Noted(types.ModuleType):
+    """A module of PyTorch's settings that have no effect here: any is taken, and read back.
+
+    Args:
+      name: Of the module, by which it can be imported.
+      **settings: Those that can be read before they are set.
+    """
+
+    def __init__(self, name: str, **settings: object):
+        super().__init__(name, "Settings of PyTorch's: taken, and read back. They have no effect here.")
+        vars(self).update(settings)
+        sys.modules[name] = self
+
+    def __getattr__(self, name: str) -> Any:  # for type checkers
+        raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'", name=name, obj=self)
+
+    def __dir__(self) -> list[str]:
+        return self.__all__
+
+    @property
+    def __all__(self) -> list[str]:
+        return public_names(vars(self))
+
+    @contextlib.contextmanager
+    def patch(self, name: str | dict[str, object] = "", value: object = None, **settings: object) -> Iterator[None]:
+        """Sets some of them for a block, or while a function runs."""
+        changes = {**(name if isinstance(name, dict) else {name: value} if name else {}), **settings}
+        before = {name: getattr(self, name) for name in changes}
+        vars(self).update(changes)
+        try:
+            yield
+        finally:
+            vars(self).update(before)
+
+    flags = patch
 
 
 def show_only_own(namespace: dict[str, Any]) -> None:

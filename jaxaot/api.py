@@ -114,11 +114,12 @@ def compile(
     file, an iterator or Python's random numbers runs eagerly, after a warning. What a function may do is listed in
     `docs/python.md`.
 
-    Where Python needs a value (`if x.sum() > 0`, `int(n)`, `.item()`, `print(x)`), or does what it has to do at each
-    call (writes a file, calls a function under `ja.compiler.disable`), the function runs in parts, after one warning for
-    each such place. A branch on a truth value or an integer is a program for each way it takes; with more ways than
-    `max_values` of `ja.config`, and for all else, Python runs the function at each call, and what tensors do between
-    such places is compiled. Results and effects are those of `fn` itself. `fullgraph=True` makes it an error.
+    Where Python needs a value (`if x.sum() > 0`, `int(n)`, `print(x)`), or does what it has to do at each call (writes
+    a file, calls a function under `ja.compiler.disable`), the function runs in parts, after one warning for each such
+    place. What `.item()` returns is no such value while Python only keeps it, or computes what it keeps. A branch on a
+    truth value or an integer is a program for each way it takes; with more ways than `max_values` of `ja.config`, and
+    for all else, Python runs the function at each call, and what tensors do between such places is compiled. Results
+    and effects are those of `fn` itself. `fullgraph=True` makes it an error.
 
     The first size of an argument is compiled exactly. A dim that is seen to change gets *buckets*: one program for all
     sizes up to a bucket, with the values of the exact program. What cannot run so is compiled exactly; `explain()` says

@@ -298,6 +298,6 @@ for _name, _advice in {
     "save": "Write `ja.export(fn, *args).save(path)`.",
     "load": "Write `ja.load(path)` for what `ja.export(fn, *args).save(path)` wrote.",
     "freeze": "Write `ja.compiler.freeze(model, x)`.",
-    "ignore": "Code that cannot be compiled runs eagerly, or between two graphs: `ja.compile(fn, segments=True)`.",
+    "ignore": "Code that cannot be compiled runs eagerly, or between two graphs: `ja.compile(fn)`.",
 }.items():
     setattr(jit, _name, _not_torchs(_name, _advice))

@@ -50,9 +50,9 @@ def compiled(fn: Callable[..., Any], options: CompileOptions) -> CompiledFunctio
     require_function(fn, "ja.compile", "ja.compile(f)")
     options.check()
     pipeline = Pipeline(fn, options)
-    inspect = Inspector(traced_of, pipeline.cut)
     if options.fullgraph:
-        return CompiledFunction(fn, pipeline.build, inspect, options, pipeline.sizes)
+        return CompiledFunction(fn, pipeline.build, Inspector(traced_of, pipeline.cut), options, pipeline.sizes)
+    inspect = Inspector(SegmentBuilder(pipeline).shown, pipeline.cut)
     return CompiledFunction(fn, pipeline.build, inspect, options, pipeline.sizes, in_parts)
 
 

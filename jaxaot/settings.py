@@ -34,8 +34,8 @@ class Config:
         of the joint graph run in this order. By default those that `jaxaot.passes.pipeline.default_passes()` returns;
         `("cse", "dce")` is these two alone.
       donate: Whether compiled calls may reuse the buffers of the storages that they write.
-      max_breaks: With `segments=True`: at most this many graph breaks in one call; with more it runs eagerly.
-      max_values: With `segments=True`: at most this many distinct values of one graph break get a compiled program;
+      max_breaks: At most this many branches on values in one call are programs; with more Python runs it.
+      max_values: At most this many distinct values that Python branches on at one place get a compiled program;
         any further value runs eagerly.
       fuse_backward: Whether backward kernels of small eager ops that often run one after the other are fused.
       check_graphs: Whether every stage checks its graph, and a pass that fails raises; slow, for debugging.

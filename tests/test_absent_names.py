@@ -21,6 +21,11 @@ PLACES = {
     "jaxaot.distributed": lambda: ja.distributed,
     "jaxaot.utils": lambda: ja.utils,
     "jaxaot.utils.checkpoint": lambda: ja.utils.checkpoint,
+    "jaxaot.cuda": lambda: ja.cuda,
+    "jaxaot.profiler": lambda: ja.profiler,
+    "jaxaot._dynamo": lambda: ja._dynamo,
+    "jaxaot.nn.attention": lambda: ja.nn.attention,
+    "jaxaot.nn.parallel": lambda: ja.nn.parallel,
     "Tensor": lambda: ja.ones(2),
 }
 
@@ -64,7 +69,7 @@ def test_a_name_that_moved_says_where_it_is(name):
 
 def test_python_adds_no_name_behind_a_sentence():
     pair = ja.subclasses.TwoTensor(ja.ones(2), ja.ones(2))
-    for use in (lambda: pair._storage, lambda: ja.ones(2).cuda, lambda: ja.nn.Linear(1, 1).cuda, lambda: ja.fx):
+    for use in (lambda: pair._storage, lambda: ja.ones(2).xpu, lambda: ja.nn.Linear(1, 1).xpu, lambda: ja.fx):
         with pytest.raises(AttributeError) as caught:
             use()
         assert "Did you mean" not in "".join(traceback.format_exception(caught.value))
@@ -82,7 +87,7 @@ def test_what_the_hints_say_works():
 def test_hidden_names_are_pythons_own_errors():
     with pytest.raises(AttributeError, match="'Tensor' object has no attribute '__cuda_array_interface__'"):
         ja.ones(1).__cuda_array_interface__  # noqa: B018
-    assert not hasattr(ja.ones(1), "_mark") and getattr(ja.ones(1), "cuda", None) is None
+    assert not hasattr(ja.ones(1), "_mark") and getattr(ja.ones(1), "xpu", None) is None
     with pytest.raises(AttributeError) as caught:
         ja._softmax  # noqa: B018
     assert "Did you mean" not in str(caught.value)
@@ -94,11 +99,13 @@ IMPORTS = {
     "from jaxaot.utils.checkpoint import CheckpointPolicy": "`ja.policies`",
     "from jaxaot import freeze": "`ja.compiler.freeze`",
     "from jaxaot.nn.utils.rnn import pad_sequence": "Sequences are padded here",
-    "from jaxaot.cuda.amp import autocast": "`ja.autocast`",
-    "from jaxaot.nn import DataParallel": "cannot import name 'DataParallel' from 'jaxaot.nn'. Spread the batch",
-    "import jaxaot.nn.parallel": "No module named 'jaxaot.nn.parallel'. Spread the batch",
+    "from jaxaot.cuda import Event": "cannot import name 'Event' from 'jaxaot.cuda'. XLA orders what runs",
+    "from jaxaot.nn.parallel import DistributedDataParallel": "Spread the batch over the devices",
+    "import jaxaot.cuda.nvtx": "No module named 'jaxaot.cuda.nvtx'. Write `with ja.profiler.record_function(name):`",
+    "from jaxaot.profiler import profile, record_function": "`with jax.profiler.trace(folder):`",
+    "from jaxaot._dynamo import explain": "explain(*args)",
     "from jaxaot.distributed import all_reduce": "`x.redistribute(placements=…)`",
-    "from jaxaot.compiler import reset": "write `step.clear_cache()`",
+    "from jaxaot.compiler import list_backends": "The backends of `ja.compile`",
     "from jaxaot.optim import AdmW": "Did you mean: 'AdamW'",
     "import jaxaot.optin": "Did you mean: 'optim'",
 }

@@ -70,14 +70,25 @@ from jaxaot.stages import Compiled, JointGraph, Partition, Report, Traced
 from jaxaot.subclasses import Float8Linear, TwoTensor
 from jaxaot.utils import checkpoint
 from jaxaot.utils.checkpoint import checkpoint, checkpoint_sequential
+import jaxaot.backends.cudnn as cudnn
+import jaxaot._dynamo.config
+import jaxaot._inductor.config
+from jaxaot.autograd import Variable
+from jaxaot.cuda.amp import GradScaler, autocast
+from jaxaot.nn.attention import SDPBackend, sdpa_kernel
+from jaxaot.nn.parallel import DataParallel
+from jaxaot.optim.optimizer import Optimizer
+from jaxaot.profiler import record_function
 """
 
 PACKAGES = (
-    "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional", "autograd.graph",
-    "compiler", "distributed", "errors", "estimate", "fft", "func", "interop", "linalg", "masked", "nn",
-    "nn.functional", "nn.init", "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize", "optim",
-    "optim.lr_scheduler", "optim.swa_utils", "policies", "random", "signal", "signal.windows", "sizes", "special",
-    "stages", "subclasses", "utils", "utils.checkpoint",
+    "accelerator", "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional",
+    "autograd.graph", "backends", "backends.cuda", "backends.cudnn", "backends.mkl", "backends.mkldnn", "backends.mps",
+    "backends.openmp", "backends.opt_einsum", "backends.xnnpack", "compiler", "cuda", "cuda.amp", "distributed",
+    "errors", "estimate", "fft", "func", "interop", "linalg", "masked", "mps", "nn", "nn.attention", "nn.functional",
+    "nn.init", "nn.parallel", "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize", "optim",
+    "optim.lr_scheduler", "optim.optimizer", "optim.swa_utils", "policies", "profiler", "random", "signal",
+    "signal.windows", "sizes", "special", "stages", "subclasses", "utils", "utils.checkpoint", "version", "xpu",
 )  # fmt: skip
 
 

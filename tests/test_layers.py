@@ -40,10 +40,16 @@ LAYERS = [
     ("transforms",),
     ("flow",),
     ("pipeline",),
-    ("api", "saving"),
+    ("api", "saving", "tensor_types"),
     ("archive",),
-    ("autograd", "func", "nn", "amp", "aot", "policies", "random", "profiling", "freezing"),
+    ("autograd", "func", "nn", "amp", "aot", "policies", "random", "profiling", "freezing", "profiler", "version"),
+    ("cuda", "defaults"),
     (
+        "accelerator",
+        "backends",
+        "mps",
+        "xpu",
+        "_inductor",
         "linalg",
         "fft",
         "special",
@@ -61,7 +67,7 @@ LAYERS = [
         "interop",
         "utils",
     ),
-    ("demo",),
+    ("demo", "_dynamo"),
     ("cli",),
     ("__init__", "__main__"),
 ]
@@ -142,6 +148,7 @@ LOCAL = {
     ("jitted.py", "jaxaot.plan.alias"),
     ("jitted.py", "jaxaot.report.build"),
     ("lower/jit.py", "jaxaot.lower.jit_report"),
+    ("nn/modules/module.py", "jaxaot.api"),  # modules are made without what compiles them
     ("pipeline.py", "jaxaot.validate.prove"),  # a solver that few ask for
     ("facade/members/help.py", "jaxaot.ops.sentences"),  # an op has its help and its function when it is first used
     ("facade/members/lazy_methods.py", "jaxaot.facade.members._forms"),

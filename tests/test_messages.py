@@ -272,16 +272,16 @@ def test_python_needs_a_value_that_is_a_symbol():
         (lambda x: x[x > 0].shape[0], "how many elements the mask selects"),
     ],
 )
-def test_every_question_names_segments_as_a_way_out(ask, words):
-    error = said(errors.ConcretizationError, lambda: ja.compile(lambda x: x * ask(x))(ja.ones(2)))
+def test_every_question_names_parts_as_a_way_out(ask, words):
+    error = said(errors.ConcretizationError, lambda: ja.compile(lambda x: x * ask(x), fullgraph=True)(ja.ones(2)))
     assert words in error and "test_messages.py:" in error and "ja.compile(fn)" in error
 
 
-def test_a_question_in_an_iteration_of_a_loop_says_that_segments_end_there():
+def test_a_question_in_an_iteration_of_a_loop_says_that_parts_end_there():
     def fn(xs):
         return ja.map(lambda x: x * x.item(), xs)
 
-    words = said(errors.ConcretizationError, lambda: ja.compile(fn)(ja.ones(2)))
+    words = said(errors.ConcretizationError, lambda: ja.compile(fn, fullgraph=True)(ja.ones(2)))
     assert "not in a branch of `ja.cond`, nor in an iteration of a loop" in words
 
 
@@ -476,10 +476,12 @@ def test_bad_uses_say_what_to_write(use):
 
 def test_a_line_that_was_typed_at_a_prompt_is_named():
     scope = {"ja": ja}
-    exec(compile("f = ja.compile(lambda x: x if x.sum() > 0 else -x)", "<stdin>", "exec"), scope)
+    exec(compile("f = ja.compile(lambda x: x if x.sum() > 0 else -x, fullgraph=True)", "<stdin>", "exec"), scope)
     assert "<stdin>:1" in said(errors.ConcretizationError, lambda: scope["f"](ja.ones(2)))
-    exec(compile("g = ja.compile(lambda x: x if x.sum() > 0 else -x)", "<python-input-7>", "exec"), scope)
-    assert "<python-input-7>:1" in said(errors.ConcretizationError, lambda: scope["g"](ja.ones(2)))
+    exec(
+        compile("g = ja.compile(lambda x: x if x.sum() > 0 else -x, fullgraph=True)", "<python-input-7>", "exec"), scope
+    )
+    assert "<python-input-7>:1" in said(errors.ConcretizationError, lambda: scope["g"](ja.ones(())))
     exec("h = ja.compile(lambda x: x.item(), fullgraph=True)", scope)  # as `python -c` names it
     assert "<string>:1" in said(errors.ConcretizationError, lambda: scope["h"](ja.ones(())))
 

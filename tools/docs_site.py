@@ -47,10 +47,11 @@ A new page of `docs/` comes under *More* until it is named here.
 """
 
 PACKAGES = (
-    "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional", "autograd.graph",
-    "compiler", "distributed", "estimate", "func", "interop", "nn", "nn.init", "nn.utils",
-    "nn.utils.parametrizations", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils", "policies",
-    "random", "sizes", "stages", "subclasses", "utils", "utils.checkpoint",
+    "accelerator", "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional",
+    "autograd.graph", "compiler", "cuda", "cuda.amp", "distributed", "estimate", "func", "interop", "nn",
+    "nn.attention", "nn.init", "nn.parallel", "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize", "optim",
+    "optim.lr_scheduler", "optim.optimizer", "optim.swa_utils", "policies", "profiler", "random", "sizes",
+    "stages", "subclasses", "utils", "utils.checkpoint",
 )  # fmt: skip
 """Packages with a page of their own; those of the op table share one."""
 OP_PACKAGES = ("fft", "linalg", "masked", "nn.functional", "signal.windows", "special")

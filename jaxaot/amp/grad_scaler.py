@@ -6,9 +6,11 @@ one compiled graph: whether the optimizer steps is a branch of that graph, and n
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxaot.errors import ArgumentError, DtypeError, ScalerOrderError, TensorValueError
@@ -63,6 +65,14 @@ class GradScaler:
             raise TensorValueError(f"The growth factor must be > 1.0, not {growth_factor}.")
         if enabled and backoff_factor >= 1.0:
             raise TensorValueError(f"The backoff factor must be < 1.0, not {backoff_factor}.")
+        if device == "cuda" and jax.default_backend() != "gpu":
+            if enabled:
+                warnings.warn(
+                    "The GradScaler is for CUDA, and JAX has no GPU: it does nothing but step. Write "
+                    "`ja.amp.GradScaler()` for the device that JAX uses.",
+                    stacklevel=3 if type(self) is not GradScaler else 2,
+                )
+            device, enabled = None, False
         self._enabled = bool(enabled)
         self._growth_factor = growth_factor
         self._backoff_factor = backoff_factor

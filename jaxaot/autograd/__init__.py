@@ -22,6 +22,7 @@ from jaxaot.tape.modes import no_grad as no_grad
 from jaxaot.tape.modes import set_grad_enabled as set_grad_enabled
 from jaxaot.tape.modes import set_multithreading_enabled as set_multithreading_enabled
 from jaxaot.tape.modes import set_version_check as set_version_check
+from jaxaot.tensor_types import Variable as Variable
 from jaxaot.transforms.custom_function import Function as Function
 from jaxaot.transforms.custom_function import once_differentiable as once_differentiable
 from jaxaot.transforms.jax_function import jax_function as jax_function

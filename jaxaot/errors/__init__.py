@@ -441,7 +441,7 @@ class MissingModuleError(JaxaotError, ModuleNotFoundError):
 
     For example:
 
-        from jaxaot.nn import DataParallel              # MissingModuleError
+        from jaxaot.nn.parallel import DistributedDataParallel      # MissingModuleError
         from jaxaot.distributed import fully_shard
     """
 

@@ -13,13 +13,13 @@ class ConcretizationError(TraceError, TypeError):
     """Python asked for the value of a tensor that is only a symbol during tracing.
 
     `if x.sum() > 0`, `while err > tol`, `int(n)`, `.item()`, `.tolist()` and `x.nonzero()` ask for values. Compute with
-    tensors (`ja.where`, `ja.cond`, `ja.while_loop`), pass the value as a Python argument, or compile the function in
-    segments, between which Python has the values: `ja.compile(fn, segments=True)`.
+    tensors (`ja.where`, `ja.cond`, `ja.while_loop`), pass the value as a Python argument, or let the function run in
+    parts, between which Python has the values: leave out `fullgraph=True`.
 
         def step(x):
             return x if x.sum() > 0 else -x
-        ja.compile(step)(ja.ones(3))            # ConcretizationError
-        ja.compile(step, segments=True)(ja.ones(3))
+        ja.compile(step, fullgraph=True)(ja.ones(3))    # ConcretizationError
+        ja.compile(step)(ja.ones(3))
         ja.compile(lambda x: ja.where(x.sum() > 0, x, -x))(ja.ones(3))
     """
 

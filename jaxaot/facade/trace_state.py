@@ -18,11 +18,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
+from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, is_tracer, trace_level
 from jaxaot._placement import placed_like
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import LastingHookError, LeakedTensorError, TraceError
 from jaxaot.facade.memory.generator import Position
+from jaxaot.facade.memory.no_value import no_value
 from jaxaot.facade.memory.parts import shown_of
 from jaxaot.facade.memory.source_line import user_line
 from jaxaot.facade.memory.storage import Storage
@@ -113,7 +114,7 @@ class TraceState:
       grad_writes: Tensors from outside whose `.grad` was replaced, by id.
       hook_reads: Id of each tensor from outside that a gradient was added to → numbers of the hooks that saw it.
       known: The values that Python may ask for, as far as they are known; None if it may not ask.
-      break_values: The symbols that it asked for, each with the user's line and what asks; None for what is done instead.
+      break_values: The symbols that it asked for, each with the user's line and what asks; None for what is no value.
       is_broken: Whether it asked for a value that is not known.
       level: The JAX trace that the symbols belong to.
       cells: Id of each cell, object and container that the function reaches from outside → its path.
@@ -541,6 +542,26 @@ class TraceState:
             return known[place]
         self.is_broken = True
         raise GraphBreak
+
+    def number(self, tensor: Tensor) -> Any:
+        """Returns what stands for the number that a tensor of one element holds; None where its value is asked for."""
+        kind = np.dtype(tensor._layout.dtype).kind
+        if self.events is not None or not self.may_ask() or kind not in "fiu":
+            return None
+        array = tensor._read()
+        return self.numbers.ask(array, float if kind == "f" else int, "`.item()`") if is_tracer(array) else None
+
+    def value_of(self, symbol: Array, what: str) -> np.ndarray:
+        """Returns the value of a symbol that stood for a number so far.
+
+        Raises:
+          ConcretizationError: If Python may not ask here.
+          GraphBreak: If the value is not known.
+        """
+        found = self.ask(symbol, what)
+        if found is None:
+            raise no_value(what, symbol.shape, symbol, "")
+        return found
 
     def stop(self, what: str, line: str | None = None) -> None:
         """Ends a trace that may ask where the function does what Python has to do at each call.

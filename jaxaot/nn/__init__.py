@@ -12,11 +12,13 @@ from jaxaot.nn import flax as flax  # says what an nnx.Variable is; flax itself 
 from jaxaot.nn import functional as functional
 
 if TYPE_CHECKING:
+    from jaxaot.nn import attention as attention
     from jaxaot.nn import init as init
+    from jaxaot.nn import parallel as parallel
     from jaxaot.nn import utils as utils
     from jaxaot.nn.modules import *  # noqa: F403
 
-_LOADED = ("init", "utils", "modules", "parameter")
+_LOADED = ("attention", "init", "parallel", "utils", "modules", "parameter")
 
 
 if not TYPE_CHECKING:  # else any name would do for a type checker
@@ -34,4 +36,6 @@ if not TYPE_CHECKING:  # else any name would do for a type checker
 
 
 def __dir__() -> list[str]:
-    return sorted([*_importlib.import_module("jaxaot.nn.modules").__all__, "functional", "init", "utils"])
+    return sorted(
+        [*_importlib.import_module("jaxaot.nn.modules").__all__, "attention", "functional", "init", "parallel", "utils"]
+    )

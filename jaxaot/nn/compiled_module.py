@@ -12,12 +12,9 @@ prefix. Methods are the module's, and run eagerly.
 from __future__ import annotations
 
 import abc
-import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from jaxaot.api import compile
-from jaxaot.nn.hooks import call_hooks
 from jaxaot.nn.modules.module import Module
 from jaxaot.nn.state import IncompatibleKeys
 from jaxaot.pipeline import compiled
@@ -97,28 +94,6 @@ def with_compiled_call(call: Any) -> Any:
     object.__setattr__(made, "__dict__", vars(call.fn))
     object.__setattr__(made, "_compiled_call", call)
     return made
-
-
-class _OwnCall:
-    """The compiled call of a module whose `compile` was called; a copy of the module does without."""
-
-    def __init__(self, module: Module, options: dict[str, Any]):
-        self.compiled = compile(functools.partial(_plain_call, module), **options)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.compiled(*args, **kwargs)
-
-    def __reduce__(self) -> tuple[type, tuple[()]]:
-        return type(None), ()
-
-
-def _plain_call(module: Any, /, *args: Any, **kwargs: Any) -> Any:
-    return call_hooks(module, module._hooks, args, kwargs)
-
-
-def compile_in_place(module: Any, options: dict[str, Any]) -> None:
-    """Has calls of a module compiled from now on."""
-    module._hooks = {**(module._hooks or {}), "compiled": _OwnCall(module, options)}
 
 
 def _compiled_again(module: Any, options: Any) -> Any:

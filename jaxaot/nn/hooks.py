@@ -49,13 +49,9 @@ def hooks_of(module: Any, kind: str) -> list[Callable[..., Any]]:
 def call_with_hooks(
     module: Any, hooks: dict[str, dict[int, Any]], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Returns the result of a module whose hooks run too; that of its own compiled call, where it has one."""
-    compiled: Any = hooks.get("compiled")
-    return call_hooks(module, hooks, args, kwargs) if compiled is None else compiled(*args, **kwargs)
-
-
-def call_hooks(module: Any, hooks: dict[str, dict[int, Any]], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Returns the result of a module whose hooks run too, by Python."""
+    """Returns the result of a module whose hooks run too."""
+    if "compiled" in hooks:
+        return hooks["compiled"](*args, **kwargs)  # type: ignore[operator]
     called: set[int] = set()
     result: Any = None
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
@@ -220,5 +221,24 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
     order = _TOP["rand"](rows, columns, generator=generator).argsort(0)
     return tensor.scatter_(0, order[:n_zeros], 0.0)
 
+
+def _renamed(fn: _F) -> _F:
+    @functools.wraps(fn)
+    def renamed(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(
+            f"`nn.init.{renamed.__name__}` is now deprecated in favor of `nn.init.{fn.__name__}`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return fn(*args, **kwargs)
+
+    renamed.__name__ = fn.__name__.removesuffix("_")
+    return renamed  # type: ignore[return-value]
+
+
+uniform, normal, constant, eye, dirac = map(_renamed, (uniform_, normal_, constant_, eye_, dirac_))
+xavier_uniform, xavier_normal = _renamed(xavier_uniform_), _renamed(xavier_normal_)
+kaiming_uniform, kaiming_normal = _renamed(kaiming_uniform_), _renamed(kaiming_normal_)
+orthogonal, sparse = _renamed(orthogonal_), _renamed(sparse_)
 
 _show_only_own(globals())

@@ -10,6 +10,7 @@ import jax
 from jaxaot.errors import TensorTypeError
 from jaxaot.facade.dispatch.create import as_dtype
 from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.memory.devices import device as device_type
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ops.promotion import is_inexact
 
@@ -22,7 +23,7 @@ def target_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[Tensor
             device, dtype = value.device, value.dtype
         elif isinstance(value, (bool, type(None))):
             continue  # `non_blocking`
-        elif isinstance(value, jax.Device) or (isinstance(value, str) and not _is_dtype(value)):
+        elif isinstance(value, (jax.Device, device_type, int)) or (isinstance(value, str) and not _is_dtype(value)):
             device = value
         else:
             dtype = value
@@ -56,3 +57,15 @@ def applied(module: Any, fn: Callable[[Tensor], Tensor]) -> None:
         for name, buffer in module._buffers.items():
             if buffer is not None:
                 module._buffers[name] = fn(buffer)
+
+
+def skip_init(module_cls: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Returns a module whose parameters have no values yet: nothing is drawn for them.
+
+    Args:
+      module_cls: The class, which takes `device`.
+      *args: What it takes.
+      **kwargs: The same by name; `device` is where the parameters are to lie.
+    """
+    device = kwargs.pop("device", "cpu")
+    return module_cls(*args, device="meta", **kwargs).to_empty(device=device)

@@ -98,3 +98,39 @@ def run_layers(
         if dropout and layer < n_layers - 1:
             x = functional.dropout(x, dropout, training)
     return x, tuple(_TOP["stack"](list(parts)) for parts in zip(*lasts, strict=True))
+
+
+def _cell(mode: str, what: str) -> Callable[..., Tensor]:
+    def cell(
+        input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
+    ) -> Tensor:
+        return step(mode, functional.linear(input, w_ih, b_ih), (hx,), w_hh, b_hh)[0]
+
+    cell.__doc__ = f"Returns the next hidden state of {what}, of its input, its state, its weights and biases."
+    return cell
+
+
+gru_cell = _cell("GRU", "a GRU")
+rnn_tanh_cell = _cell("RNN_TANH", "a recurrence with tanh")
+rnn_relu_cell = _cell("RNN_RELU", "a recurrence with relu")
+
+
+def lstm_cell(
+    input: Tensor,
+    hx: Sequence[Tensor],
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> State:
+    """Returns the next hidden state and cell state of an LSTM.
+
+    Args:
+      input: (batch, features).
+      hx: Its hidden state and cell state.
+      w_ih: Takes the input to the gates.
+      w_hh: Takes the hidden state to the gates.
+      b_ih: Added to the first.
+      b_hh: Added to the second.
+    """
+    return step("LSTM", functional.linear(input, w_ih, b_ih), tuple(hx), w_hh, b_hh)

@@ -201,6 +201,14 @@ def missing_forward(module: object) -> MissingMethodError:
     )
 
 
+def no_extra_state(name: str) -> MissingMethodError:
+    """Returns the error for a module that is asked for state that its class does not have."""
+    return MissingMethodError(
+        f"Reached a code path in Module.{name}() that should never be called: the class has no state besides "
+        f"parameters and buffers. Define `{name}` in the class of the module."
+    )
+
+
 def computed_parameter(name: str) -> TensorValueError:
     """Returns the error for a parameter that is the result of a computation."""
     return TensorValueError(

@@ -47,9 +47,8 @@ def state_dict_of(module: Any, destination: Any, prefix: str, keep_vars: bool) -
         metadata[prefix[:-1]] = local
     for hook in hooks_of(module, "state_dict_pre"):
         hook(module, prefix, keep_vars)
-    for name, value in _own_state(module).items():
-        destination[prefix + name] = value if keep_vars else value.detach()
-    if hasattr(module, "get_extra_state"):
+    module._save_to_state_dict(destination, prefix, keep_vars)
+    if has_extra_state(module, "get"):
         destination[f"{prefix}{_EXTRA}"] = module.get_extra_state()
     for name, child in module._modules.items():
         if child is not None:
@@ -58,6 +57,17 @@ def state_dict_of(module: Any, destination: Any, prefix: str, keep_vars: bool) -
         changed = hook(module, destination, prefix, local)
         destination = destination if changed is None else changed
     return destination
+
+
+def save_own_state(module: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
+    """Adds the state of a module itself, and not of those below it, to a state dict."""
+    for name, value in _own_state(module).items():
+        destination[prefix + name] = value if keep_vars else value.detach()
+
+
+def has_extra_state(module: Any, how: str) -> bool:
+    """Returns whether the class of a module has a `get_extra_state`, or `set_extra_state`, of its own."""
+    return not getattr(getattr(type(module), f"{how}_extra_state"), "is_of_module", False)
 
 
 def _own_state(module: Any) -> dict[str, Tensor]:
@@ -79,12 +89,24 @@ class _Loading:
         self.errors: list[str] = []
         self.writes: list[Any] = []
 
+    def __enter__(self) -> _Loading:
+        _in_progress.append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _in_progress.pop()
+
     def check(self, module: Any, state: dict[str, Any], prefix: str, metadata: Mapping[str, Any]) -> None:
         """Compares the state with a module and those below it, and notes what is to be written."""
         local = dict(metadata.get(prefix[:-1], {}))
-        for hook in hooks_of(module, "load_pre"):
-            hook(module, state, prefix, local, True, self.missing, self.unexpected, self.errors)
-        module._upgrade_state(state, prefix, local)
+        module._load_from_state_dict(state, prefix, local, True, self.missing, self.unexpected, self.errors)
+        for name, child in module._modules.items():
+            if child is not None:
+                inside = f"{prefix}{name}."
+                self.check(child, {k: v for k, v in state.items() if k.startswith(inside)}, inside, metadata)
+
+    def check_own(self, module: Any, state: dict[str, Any], prefix: str) -> None:
+        """Compares the state with a module itself, and notes what is to be written."""
         own = _own_state(module)
         for name, tensor in own.items():
             if f"{prefix}{name}" in state:
@@ -92,7 +114,7 @@ class _Loading:
             else:
                 self.missing.append(f"{prefix}{name}")
         extra = f"{prefix}{_EXTRA}"
-        takes_extra = hasattr(module, "set_extra_state")
+        takes_extra = has_extra_state(module, "set")
         if takes_extra and extra in state:
             self.writes.append(lambda: module.set_extra_state(state[extra]))
         elif takes_extra:
@@ -104,10 +126,6 @@ class _Loading:
                 first, dot, _ = key[len(prefix) :].partition(".")
                 if first not in (module._modules if dot else own):
                     self.unexpected.append(key)
-        for name, child in module._modules.items():
-            if child is not None:
-                inside = f"{prefix}{name}."
-                self.check(child, {k: v for k, v in state.items() if k.startswith(inside)}, inside, metadata)
 
     def _compare(self, module: Any, name: str, tensor: Tensor, key: str, value: Any) -> None:
         if not isinstance(value, (Tensor, jax.Array, np.ndarray)) and not hasattr(value, "__array__"):
@@ -137,6 +155,34 @@ class _Loading:
             self.writes.append(lambda: tensor.copy_(given))
 
 
+_in_progress: list[_Loading] = []
+
+
+def load_own_state(
+    module: Any, state: dict[str, Any], prefix: str, local: Any, strict: bool, *lists: list[str]
+) -> None:
+    """Loads the state of a module itself, and not of those below it: see `Module._load_from_state_dict`.
+
+    Args:
+      module: The module.
+      state: Name → value, of the module and those below it.
+      prefix: In front of each name.
+      local: What is known of the module that was saved.
+      strict: Whether the names have to be those of the module.
+      *lists: To which missing names, unexpected ones and errors are added.
+    """
+    for hook in hooks_of(module, "load_pre"):
+        hook(module, state, prefix, local, strict, *lists)
+    module._upgrade_state(state, prefix, local)
+    here = _in_progress[-1] if _in_progress else _Loading(False)
+    here.missing, here.unexpected, here.errors = lists
+    here.check_own(module, state, prefix)
+    if not _in_progress:  # it is called by itself
+        with recording(False):
+            for write in here.writes:
+                write()
+
+
 def _array(value: Any) -> Any:
     """Returns an array of another library, such as a tensor of PyTorch, as one of NumPy; one of JAX as it is."""
     if isinstance(value, jax.Array):
@@ -158,8 +204,8 @@ def load_state_dict(module: Any, state_dict: Mapping[str, Any], strict: bool, as
             f"Expected state_dict to be dict-like, got {type(state_dict)}. Files are read by `ja.load(path)`: "
             "`model.load_state_dict(ja.load(path))`."
         )
-    loading = _Loading(assign)
-    loading.check(module, dict(state_dict), "", getattr(state_dict, "_metadata", {}))
+    with _Loading(assign) as loading:
+        loading.check(module, dict(state_dict), "", getattr(state_dict, "_metadata", {}))
     found = IncompatibleKeys(loading.missing, list(dict.fromkeys(loading.unexpected)))
     for child in module.modules():
         for hook in hooks_of(child, "load_post"):

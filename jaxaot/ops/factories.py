@@ -13,6 +13,7 @@ from jaxaot._typing import Array, DTypeLike, Shape
 from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorError, TensorValueError
 from jaxaot.ops.promotion import (
     canonical_dtype,
+    default_complex,
     default_float,
     default_int,
     is_bool,
@@ -63,7 +64,7 @@ def _number_dtype(value: Any) -> np.dtype:
         return np.dtype(np.bool_)
     if jnp.issubdtype(given, jnp.integer):
         return default_int()
-    return np.dtype(np.complex64) if jnp.issubdtype(given, jnp.complexfloating) else default_float()
+    return default_complex() if jnp.issubdtype(given, jnp.complexfloating) else default_float()
 
 
 def zeros(size: Any, dtype: DTypeLike | None) -> Array:
@@ -186,9 +187,9 @@ def _spaced_dtype(steps: Any, dtype: DTypeLike | None, *bounds: object) -> np.dt
         if isinstance(bound, str):
             raise ArgumentError(f"linspace(): bounds are numbers, and {bound!r} was given")
     check_addressable((int(steps),), _WIDEST)
-    held = dtype_or(dtype, np.complex64 if any(map(jnp.iscomplexobj, bounds)) else default_float())
+    held = dtype_or(dtype, default_complex() if any(map(jnp.iscomplexobj, bounds)) else default_float())
     if any(map(jnp.iscomplexobj, bounds)) and not is_complex(held):
-        raise DtypeError(f"linspace(): inferred dtype complex64 can't be safely cast to passed dtype {held}")
+        raise DtypeError(f"linspace(): inferred dtype {default_complex()} can't be safely cast to passed dtype {held}")
     return held
 
 

@@ -83,9 +83,23 @@ def _bounds(dtype: DTypeLike) -> tuple[float, float]:
     return number(info.min), number(info.max)
 
 
+_default_float = np.dtype(np.float32)
+
+
 def default_float() -> np.dtype:
-    """Returns the dtype of `tensor(1.0)`: float32, as in PyTorch."""
-    return np.dtype(np.float32)
+    """Returns the dtype of `tensor(1.0)`: float32, as in PyTorch, or what `set_default_dtype` said."""
+    return _default_float
+
+
+def default_complex() -> np.dtype:
+    """Returns the dtype of `tensor(1j)`: complex numbers of two default floats, as far as JAX has them."""
+    return np.dtype(np.complex128 if _default_float.itemsize == 8 else np.complex64)
+
+
+def set_default_float(dtype: np.dtype) -> None:
+    """Sets the dtype of `tensor(1.0)`; what was compiled for another one has to be forgotten then."""
+    global _default_float
+    _default_float = dtype
 
 
 def canonical_dtype(dtype: DTypeLike | None) -> np.dtype:
@@ -108,9 +122,10 @@ def is_number(value: object) -> bool:
     return isinstance(value, (bool, int, float, complex)) or bool(getattr(value, "weak_type", False))
 
 
-def _number_dtype(value: Any) -> np.dtype:
+def number_dtype(value: Any) -> np.dtype:
+    """Returns the dtype of a tensor of a Python number."""
     dtype = value.dtype if hasattr(value, "dtype") else np.result_type(type(value))
-    return (np.dtype(np.bool_), default_int(), default_float(), np.dtype(np.complex64))[kind(dtype)]
+    return (np.dtype(np.bool_), default_int(), default_float(), default_complex())[kind(dtype)]
 
 
 def _join(left: Any, right: Any) -> Any:
@@ -126,7 +141,7 @@ def result_dtype(*operands: Any) -> np.dtype:
         if operand is None:
             continue
         if is_number(operand):
-            numbers = _join(numbers, _number_dtype(operand))
+            numbers = _join(numbers, number_dtype(operand))
         elif jnp.ndim(operand) == 0:
             zero_d = _join(zero_d, operand.dtype)
         else:

@@ -36,7 +36,7 @@ from jaxaot.errors import DuplicateOpError
 from jaxaot.ops.autocast_lists import LISTED
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.half_precision import AS_THEY_ARE, RANDOM_AND_WIDENED, computed_wide, has_half, is_half
-from jaxaot.ops.promotion import is_number, promote_each, strong
+from jaxaot.ops.promotion import is_number, number_dtype, promote_each, strong
 from jaxaot.ops.schema import Schema, name_of, parse_schema
 from jaxaot.views.layout import Layout
 
@@ -263,7 +263,7 @@ def _strengthen(value: Array) -> Any:
     value = jnp.asarray(value)
     if jnp.issubdtype(value.dtype, jax.dtypes.extended) or not value.weak_type:
         return value
-    return strong(value, value.dtype)
+    return strong(value, number_dtype(value))
 
 
 def op_of(fn: Callable[..., Any], schema: str, is_backward: bool = False) -> OpSpec:

@@ -13,7 +13,9 @@ def step(x, y):
 
 from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.optim import lr_scheduler as lr_scheduler
+from jaxaot.optim import optimizer as optimizer
 from jaxaot.optim import swa_utils as swa_utils
+from jaxaot.optim.rules.adafactor import Adafactor as Adafactor
 from jaxaot.optim.rules.adam import Adam as Adam
 from jaxaot.optim.rules.adam import Adamax as Adamax
 from jaxaot.optim.rules.adam import AdamW as AdamW
@@ -30,4 +32,4 @@ from jaxaot.optim.rules.of_optax import OptaxOptimizer as OptaxOptimizer
 from jaxaot.optim.rules.of_optax import from_optax as from_optax
 from jaxaot.optim.rules.optimizer import Optimizer as Optimizer
 
-_show_only_public(globals(), ("lr_scheduler", "swa_utils"))
+_show_only_public(globals(), ("lr_scheduler", "optimizer", "swa_utils"))

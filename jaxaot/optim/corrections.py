@@ -6,9 +6,12 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from jaxaot.facade.indexing.symbolic_math import recording
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.ops.promotion import default_float
 
 _TOP: Mapping[str, Callable[..., Any]] = FUNCTIONS[""]
 _log: Callable[[float], float] = recording(math.log)  # of betas that a schedule changes too
@@ -16,7 +19,7 @@ _log: Callable[[float], float] = recording(math.log)  # of betas that a schedule
 
 def counted(parameter: Tensor) -> Tensor:
     """Returns the count of the steps of a parameter, which is 0."""
-    return _TOP["zeros"](())
+    return _TOP["zeros"]((), dtype=np.float64 if default_float().itemsize == 8 else np.float32)
 
 
 def like(parameter: Tensor, value: float = 0.0) -> Tensor:

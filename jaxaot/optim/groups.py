@@ -62,6 +62,8 @@ def check_options(options: Mapping[str, Any]) -> None:
     }  # fmt: skip
     for name, word in words.items():
         value = options.get(name)
+        if name == "eps" and "beta2_decay" in options:  # a pair, of which the first may be None
+            value = next((one for one in value or () if one is not None and not one >= 0), 0)
         if isinstance(value, (str, bytes, list, tuple, dict, set)) or callable(value):
             raise TensorTypeError(
                 f"`{name}={value!r}` of the optimizer is of type {type(value).__name__}, and a number is wanted. "

@@ -6,6 +6,7 @@ traced function asked for the value of one, or whether a comparison of two is tr
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
@@ -43,7 +44,15 @@ class ComputedNumber:
     operands: tuple[Any, ...]
 
 
-Number = ReadNumber | ComputedNumber
+@immutable
+class AskedNumber:
+    """The number that the graph output `output` holds, of type `cls`: what `.item()` returned, and Python only kept."""
+
+    output: int
+    cls: type
+
+
+Number = ReadNumber | ComputedNumber | AskedNumber
 
 
 @immutable
@@ -79,6 +88,17 @@ class NumberPlan:
     inputs: tuple[NumberInput, ...] = ()
     asks_for_types: bool = False
 
+    @functools.cached_property
+    def late(self) -> frozenset[int]:
+        """The steps that are computed after the graph has run."""
+        found = set[int]()
+        for step, number in enumerate(self.numbers):
+            operands = number.operands if isinstance(number, ComputedNumber) else ()
+            is_late = any(isinstance(v, NumberStep) and v.step in found for v in operands)
+            if is_late or isinstance(number, AskedNumber):
+                found.add(step)
+        return frozenset(found)
+
     def text(self, step: int, name: Callable[[Path], str] = path_text) -> str:
         """Returns a number in the user's words, places by `name(path)`."""
         match self.numbers[step]:
@@ -87,6 +107,8 @@ class NumberPlan:
             case ComputedNumber(how, operands):
                 texts = [self.text(v.step, name) if isinstance(v, NumberStep) else repr(v) for v in operands]
                 return f"({f' {SIGNS[how]} '.join(texts)})" if how in SIGNS else f"{how}({', '.join(texts)})"
+            case AskedNumber(output):
+                return f"output {output}.item()"
             case _:
                 assert_never(self.numbers[step])
 

@@ -47,7 +47,7 @@ from jaxaot.plan.world import BuiltObject, CellWrite, ComputedValue, OutsideObje
 from jaxaot.runtime.backward import CompiledNode, Refilled
 from jaxaot.runtime.bucket_plan import copied
 from jaxaot.runtime.cell_reads import PlaceWriter
-from jaxaot.runtime.guards import generator_name, scope_of_tests, write_tests
+from jaxaot.runtime.guards import generator_name, late_numbers, scope_of_tests, write_tests
 from jaxaot.runtime.links import GraphValue
 from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.runtime.store import SCOPE, Change, write_changes, write_store
@@ -96,7 +96,8 @@ class _Writer:
         })  # fmt: skip
         written = [write.cell for write in self.traced.world.writes if isinstance(write, CellWrite)]
         self.places = PlaceWriter(self.source, self.traced.places, written, program.donated_places)
-        self.world = WorldWriter(self.source, self.traced.places, self.traced.world, self._tensor)
+        late = self.traced.call.numbers.late
+        self.world = WorldWriter(self.source, self.traced.places, self.traced.world, self._tensor, late)
 
     def write(self) -> str:
         source, changes_outside = self.source, self._changes_outside()
@@ -139,6 +140,7 @@ class _Writer:
             self._take_turns()
         else:
             self._run()
+            late_numbers(self.source, self.traced.call.numbers)
             self._make()
         self._outputs()
 
@@ -263,6 +265,7 @@ class _Writer:
         if program.links:
             source.add("last = out")
             source.add(f"out = [{', '.join(map(self._output, range(len(program.sources))))}]")
+        late_numbers(source, self.traced.call.numbers)
         self._make()
         self.world.write_others()
 

@@ -9,6 +9,7 @@ import os
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
@@ -19,7 +20,14 @@ from jaxaot import _trees as pytree
 from jaxaot._frames import without_own_frames
 from jaxaot._unpicklable import name_in_module, refuse_to_pickle
 from jaxaot._util import collector, shown, signature_of
-from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, UsageError, VolatileError
+from jaxaot.errors import (
+    ConcretizationError,
+    RecompileWarning,
+    SettingsChangedError,
+    TraceError,
+    UsageError,
+    VolatileError,
+)
 from jaxaot.facade.cells.iterated import has_iterators, opened, read_iterators
 from jaxaot.facade.marks.raised import OnMeta, is_of_function
 from jaxaot.facade.memory.tensor import Tensor
@@ -36,12 +44,22 @@ from jaxaot.runtime.program import Program, changing_numbers, lower
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
 from jaxaot.runtime.sizes import TracedSizes
+from jaxaot.runtime.stance import forces_eager, may_make_program
 from jaxaot.runtime.traced_call import GivenCall
 from jaxaot.runtime.untraced import Broken, NotTraced, Untraced, mixed_with_meta
 from jaxaot.tape.modes import state
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_alive: weakref.WeakSet[CompiledFunction[..., Any]] = weakref.WeakSet()
+
+
+def clear_all() -> None:
+    """Drops all compiled versions of all functions."""
+    for compiled in list(_alive):
+        compiled.clear_cache()
+
 
 MAX_SIZES = 512
 """How many sizes are kept of which it is known how they run in the programs of buckets."""
@@ -156,6 +174,7 @@ class CompiledFunction(Generic[P, R]):
         self._recompiles = Recompiles(
             getattr(fn, "__name__", type(fn).__name__), 2 * options.max_programs, sizes is None
         )
+        _alive.add(self)
         functools.update_wrapper(self, fn, updated=())
         self.__signature__ = signature_of(fn)
 
@@ -164,6 +183,8 @@ class CompiledFunction(Generic[P, R]):
             if state.trace is not None or state.inlines or (state.dual is not None and state.dual.has_duals()):
                 return self.fn(*args, **kwargs)  # part of the graph that is being traced
             if not wait_for_traces():  # storages hold symbols while another thread traces
+                return self._eagerly(args, kwargs)
+            if forces_eager():
                 return self._eagerly(args, kwargs)
         if self._takes_iterators:
             args, kwargs = read_iterators(args, kwargs)  # type: ignore[assignment]
@@ -240,6 +261,8 @@ class CompiledFunction(Generic[P, R]):
 
     def _first_or_eager_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Returns the result of a call that no program fits."""
+        if not may_make_program(name_of(self.fn), lambda: self._why_not(args, kwargs)):
+            return self._eagerly(args, kwargs)
         error = None
         try:
             result = MISS if self._is_volatile else self._first_call(args, kwargs)
@@ -255,6 +278,12 @@ class CompiledFunction(Generic[P, R]):
         if error is not None:
             self._untraced.warn(error)
         return result
+
+    def _why_not(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        """Returns why a call does not fit the program that was used last."""
+        if not self.programs:
+            return "There is none yet"
+        return first_miss(self.programs[0].key, self.fn, args, kwargs) or "Its tensors differ in shape, dtype or memory"
 
     def _changing(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Path, ...]:
         """Returns the paths of the numbers that changed from program to program."""
@@ -281,7 +310,8 @@ class CompiledFunction(Generic[P, R]):
             self._is_volatile = True
             self._note_volatile(volatile)
         except Exception as raised:
-            if self._options.fullgraph or not (self.runs_eagerly and is_of_function(raised)):
+            goes_on = is_of_function(raised) or isinstance(raised, ConcretizationError)
+            if self._options.fullgraph or not (self.runs_eagerly and goes_on):
                 raise
             error = raised
         if error is not None:
@@ -528,7 +558,8 @@ class CompiledFunction(Generic[P, R]):
         The list prints one line for each program; its records have `.number` and `.reasons`.
         """
         with self._building:
-            return self._recompiles.explain()
+            found = self._recompiles.explain()
+            return found if self._parts is None else RecompileList([*found, *self._parts.explain_recompiles()])
 
     def explain_cache(self) -> CacheReport:
         """Returns what became in `cache_dir` of each joint graph of the function: hits, misses and bypasses, and why.

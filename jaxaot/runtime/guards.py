@@ -22,7 +22,15 @@ from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.plan.call import CallPlan, TensorInput, ValueInput
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.guards import differs, shown
-from jaxaot.plan.number_program import SIGNS, ComputedNumber, NumberFact, NumberPlan, NumberStep, ReadNumber
+from jaxaot.plan.number_program import (
+    SIGNS,
+    AskedNumber,
+    ComputedNumber,
+    NumberFact,
+    NumberPlan,
+    NumberStep,
+    ReadNumber,
+)
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.source import MISS, SOURCE_NAME, Source, test_of
@@ -219,15 +227,16 @@ def _numbers(source: Source, plan: NumberPlan) -> None:
     for fact in plan.facts:
         facts.setdefault(fact.step, []).append(fact)
     for step, number in enumerate(plan.numbers):
+        if step in plan.late:
+            continue
         match number:
             case ReadNumber(path, cls):
                 source.add(f"z{step} = {source.step(path)}")
                 source.miss_if(f"type(z{step}) is not {cls.__name__}")
-            case ComputedNumber(how, operands):
-                texts = [f"z{v.step}" if isinstance(v, NumberStep) else source.constant(v) for v in operands]
-                is_binary = how in SIGNS
-                text = f" {SIGNS[how]} ".join(texts) if is_binary else f"{_function(source, how)}({', '.join(texts)})"
-                source.add(f"z{step} = {text}")
+            case ComputedNumber() as computed:
+                _compute(source, step, computed)
+            case AskedNumber():
+                raise AssertionError("it is late")
             case _:
                 assert_never(number)
         for fact in facts.get(step, ()):
@@ -238,6 +247,23 @@ def _numbers(source: Source, plan: NumberPlan) -> None:
                 source.miss_if(f"z{step} is not {fact.value}")
             else:
                 source.miss_if(f"differs(z{step}, {value})")
+
+
+def _compute(source: Source, step: int, number: ComputedNumber) -> None:
+    texts = [f"z{v.step}" if isinstance(v, NumberStep) else source.constant(v) for v in number.operands]
+    how, is_binary = number.how, number.how in SIGNS
+    text = f" {SIGNS[how]} ".join(texts) if is_binary else f"{_function(source, how)}({', '.join(texts)})"
+    source.add(f"z{step} = {text}")
+
+
+def late_numbers(source: Source, plan: NumberPlan) -> None:
+    """Writes what computes the numbers that graph outputs hold, and others from them, once the graph has run."""
+    for step in sorted(plan.late):
+        number = plan.numbers[step]
+        if isinstance(number, AskedNumber):
+            source.add(f"z{step} = asarray(out[{number.output}]).reshape(()).item()")
+        elif isinstance(number, ComputedNumber):
+            _compute(source, step, number)
 
 
 def _function(source: Source, how: str) -> str:

@@ -52,11 +52,7 @@ def _looking(broken: Broken) -> Program:
 
 
 class Parts:
-    """The calls of a function that run in parts.
-
-    Attributes:
-      branches: Of these the ones in which Python branches on few values.
-    """
+    """The calls of a function that run in parts."""
 
     def __init__(self, fn: Callable[..., Any], branches: SegmentedFunction, most: int, run: Callable[..., Any]):
         """Knows of none yet.
@@ -69,11 +65,11 @@ class Parts:
         """
         self._fn, self._run = fn, run
         self._name = getattr(fn, "__name__", type(fn).__name__)
-        self.branches = branches
+        self._branches = branches
         self._stretches = StretchPrograms(branches.make, most, self._name)
         self._known: list[_Known] = []
         self._unbranched: set[str] = set()
-        self._said: set[tuple[str, str]] = set()
+        self._said: set[str] = set()
         self._hits = self._misses = 0
 
     def find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -91,7 +87,7 @@ class Parts:
     def _call(self, at: BreakValue, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if at.line not in self._unbranched and at.is_discrete:
             try:
-                return self.branches(*args, **kwargs)
+                return self._branches(*args, **kwargs)
             except NotBranches as found:
                 self._unbranched.add(at.line)
                 at = found.at
@@ -108,9 +104,9 @@ class Parts:
         return result
 
     def _warn(self, at: BreakValue) -> None:
-        if not at.asked or (at.line, at.asked) in self._said:
+        if not at.asked or at.line in self._said:
             return
-        self._said.add((at.line, at.asked))
+        self._said.add(at.line)
         kept_whole = "Return the value and look at it outside, or compute with the tensor instead (`ja.where`)"
         if not at.is_value:
             kept_whole = "Do it outside of the function"
@@ -122,7 +118,11 @@ class Parts:
             RecompileWarning,
         )
 
+    def explain_recompiles(self) -> list[Any]:
+        """Returns why the programs of branches were made."""
+        return self._branches.explain_recompiles()
+
     def cache_info(self) -> tuple[int, int, int]:
         """Returns how many calls found programs, how many had one made, and how many there are."""
-        hits, misses, n = self.branches.cache_info()
+        hits, misses, n = self._branches.cache_info()
         return hits + self._hits, misses + self._misses, n + len(self._stretches)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from jaxaot import settings as config
+from jaxaot.facade.marks.bad_arguments import require_arguments
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import backward_slice
 from jaxaot.lower.interpret import Interpreter
@@ -34,12 +35,17 @@ class Unbranched(Exception):
     """Python asked for more values than there may be segments, for one that is no branch, or for something else.
 
     Attributes:
-      at: Where.
+      traced: The trace until there.
     """
 
-    def __init__(self, at: BreakValue):
-        super().__init__(at.line)
-        self.at = at
+    def __init__(self, traced: Traced):
+        super().__init__(traced.break_values[-1].line)
+        self.traced = traced
+
+    @property
+    def at(self) -> BreakValue:
+        """Where it is."""
+        return self.traced.break_values[-1]
 
 
 class SegmentBuilder:
@@ -86,6 +92,17 @@ class SegmentBuilder:
             executable.settings = settings
         return self._executables[cache_key]
 
+    def shown(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+        """Returns the trace of a call, with its branches, as people look at it; until where it stops for all else."""
+        require_arguments(fn, args, kwargs, "ja.trace")
+        traced: Traced = self.pipeline.trace(GivenCall(fn, args, kwargs, stops=True), (), None)
+        if traced.is_whole or not traced.break_values[-1].is_discrete:
+            return traced
+        try:
+            return self.trace(fn, args, kwargs)
+        except Unbranched as stop:
+            return stop.traced
+
     def trace(
         self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
         known: tuple[np.ndarray, ...] = (), numbers: Sequence[Path] = (),
@@ -101,7 +118,7 @@ class SegmentBuilder:
                 return traced
             at = traced.break_values[-1]
             if len(known) >= config.get().max_breaks or not at.is_discrete:
-                raise Unbranched(at)
+                raise Unbranched(traced)
             known = (*known, ask(traced, (fn, args, kwargs), self.pipeline.make))
 
 

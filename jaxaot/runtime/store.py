@@ -21,6 +21,8 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from jaxaot.plan.source import Source, in_runs
 
 
@@ -44,7 +46,7 @@ ASSIGNED_ATTRIBUTE, ASSIGNED_ITEM = ".", "[]"
 """What stands for `how` where a change is an assignment of an attribute, or of an item."""
 SCOPE = {
     "chain": itertools.chain, "flat": itertools.chain.from_iterable, "setattribute": object.__setattr__,
-    "call": operator.call, "consume": deque(maxlen=0).extend,
+    "asarray": np.asarray, "call": operator.call, "consume": deque(maxlen=0).extend,
 }  # fmt: skip
 """What the lines below name."""
 

@@ -87,7 +87,9 @@ def _assignment(write: WorldWrite, classes: Mapping[Path, type]) -> str | None:
 class WorldWriter:
     """Writes what one program's call does to Python's objects."""
 
-    def __init__(self, source: Source, places: PlacePlan, plan: WorldPlan, tensor: Callable[[int], str]):
+    def __init__(
+        self, source: Source, places: PlacePlan, plan: WorldPlan, tensor: Callable[[int], str], steps: frozenset[int]
+    ):
         """Begins.
 
         Args:
@@ -95,8 +97,10 @@ class WorldWriter:
           places: The cells.
           plan: What is done.
           tensor: Takes the number of a tensor to its expression.
+          steps: The numbers that are computed after the graph has run.
         """
         self.source = source
+        self._steps = steps
         self.places = places
         self.plan = plan
         self._tensor = tensor
@@ -111,15 +115,17 @@ class WorldWriter:
             more = {
                 number
                 for number, made in enumerate(self.plan.made)
-                if any(isinstance(v, BuiltArray) or (isinstance(v, BuiltObject) and v.number in late)
-                       for v in values_of(made))
+                if any(isinstance(v, BuiltArray) or self._is_late(v, late) for v in values_of(made))
             }  # fmt: skip
             if more == late:
                 return late
             late = more
 
-    def _is_late(self, value: Value | None) -> bool:
-        return isinstance(value, BuiltObject) and value.number in self._late
+    def _is_late(self, value: Value | None, objects: set[int] | None = None) -> bool:
+        """Returns whether a value is there only when the graph has run; `objects` are those known to be late so far."""
+        if isinstance(value, ComputedValue):
+            return value.step in self._steps
+        return isinstance(value, BuiltObject) and value.number in (self._late if objects is None else objects)
 
     def _is_at_once(self, write: WorldWrite) -> bool:
         """Returns whether a write is one call into C."""

@@ -341,6 +341,7 @@ def plan_aliases(
             leaves.append(ConstantOutput(leaf))
     made, changed = list(escapes.made), list(escapes.changed)
     pending = changes(output)
+    trace.numbers.put_out(output)
     escapes.break_values = [output(symbol) for symbol, *_ in trace.break_values]
     freed = _freed(trace, outputs)  # their outputs come last
     read = set(trace.reads)

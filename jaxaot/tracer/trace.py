@@ -309,6 +309,8 @@ def _trace(
             trace.numbers.asks_for_types = bool(how.numbers) and observer.named.tells_types
             for of_one in reads.values():
                 of_one.is_on = False
+            if trace.numbers.asked and observer.named.tells_types:  # a symbol from a number
+                trace.numbers.give_up()
             if any(of_one.is_read for of_one in reads.values()):
                 unread = tuple(path for path, of_one in reads.items() if not of_one.is_read)
                 raise _TraceAgain(dataclasses.replace(how, lists=unread))
@@ -539,7 +541,8 @@ def _finish(
     events = Facts(starts, observer.unread).events(trace, paths, storage_number, done)
     alias = _without_arguments(alias, paths, leaves)
     rng, seeded = generator_plan(trace, paths)
-    done = dataclasses.replace(done, writes=(*done.writes, *seeded))
+    if not trace.is_broken:  # what stopped has done nothing yet
+        done = dataclasses.replace(done, writes=(*done.writes, *seeded))
     break_values = _break_values(trace, escapes, jaxpr)
     without_values = {was["layout"].is_abstract for _, was in trace.storages.values()}
     lain: list[Any] = [None] * len(jaxpr.in_avals)

@@ -32,7 +32,7 @@ from jaxaot.plan.guards import (
     IsTensor,
 )
 from jaxaot.plan.members import AreDistinct, HasItems, HasMethods
-from jaxaot.plan.number_program import ComputedNumber, NumberPlan, NumberStep, ReadNumber
+from jaxaot.plan.number_program import AskedNumber, ComputedNumber, NumberPlan, NumberStep, ReadNumber
 from jaxaot.plan.paths import ObjectKey, Path, class_member, function_behind
 from jaxaot.validate.terms import Number, Term, Terms
 
@@ -247,6 +247,8 @@ class Hypotheses:
                     term, is_defined = self._terms.compute(how, list(map(self.operand, operands)))
                     self.numbers.append(Number(term, classes.get(step)))
                     self.is_defined.append(is_defined)
+                case AskedNumber():
+                    raise AssertionError("where guards are proved its value is asked for")
                 case _:
                     assert_never(number)
 

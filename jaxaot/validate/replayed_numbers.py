@@ -10,7 +10,7 @@ from typing import Any, assert_never
 from jaxaot.facade.indexing.symbolic_numbers import FUNCTIONS
 from jaxaot.plan import facts
 from jaxaot.plan.guards import differs
-from jaxaot.plan.number_program import ComputedNumber, NumberPlan, NumberStep, ReadNumber
+from jaxaot.plan.number_program import AskedNumber, ComputedNumber, NumberPlan, NumberStep, ReadNumber
 from jaxaot.plan.paths import Path
 from jaxaot.validate.conclusions import AboutNumbers
 
@@ -48,6 +48,8 @@ def run(plan: NumberPlan, inputs: Mapping[Path, Any]) -> list[Any]:
                 found.append(inputs[path])
             case ComputedNumber(how, operands):
                 found.append(apply(how, _settled(operands, found)))
+            case AskedNumber():
+                raise AssertionError("where guards are proved its value is asked for")
             case _:
                 assert_never(number)
     return found

@@ -151,8 +151,7 @@ def test_only_programs_with_a_backward_inside_depend_on_the_mode():
     assert fn.cache_info().misses == 1 and "anomaly" not in fn.programs[0].source
 
 
-@pytest.mark.parametrize("segments", [False, True])
-def test_an_error_in_a_backward_inside_names_the_line(segments):
+def test_an_error_in_a_backward_inside_names_the_line():
     class Fails(ja.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -169,7 +168,7 @@ def test_an_error_in_a_backward_inside_names_the_line(segments):
         y.sum().backward()
 
     with ja.autograd.detect_anomaly(), pytest.raises(ValueError, match="no") as raised:
-        ja.compile(step, segments=segments)()
+        ja.compile(step)()
     notes = "".join(getattr(raised.value, "__notes__", ()))
     assert "In the backward of FailsBackward" in notes and "y = Fails.apply(x)" in notes
     assert x.grad is None

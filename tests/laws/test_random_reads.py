@@ -94,10 +94,10 @@ class World:
         self.rng.choice(changes)()
 
 
-def check(seed, n_calls, segments=False):
+def check(seed, n_calls):
     world = World(random.Random(seed))
     fn = world.program()
-    compiled = ja.compile(fn, segments=segments)
+    compiled = ja.compile(fn)
     n_changes = 0
     for _ in range(n_calls):
         x = ja.tensor([1.0, 2.0])
@@ -119,7 +119,7 @@ def test_a_compiled_function_follows_the_world(seed):
 def test_guards_are_sound(seed):
     pytest.importorskip("z3")
     with ja.config(validate_guards=True):
-        check(seed, 12, segments=seed % 3 == 0)
+        check(seed, 12)
 
 
 def test_in_segments():
@@ -129,4 +129,4 @@ def test_in_segments():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1000, 1150))
 def test_many_worlds(seed):
-    check(seed, 25, segments=seed % 3 == 0)
+    check(seed, 25)

@@ -229,7 +229,7 @@ def test_a_program_does_what_it_does_on_plain_tensors(seed, tmp_path):
     if way == "exported":
         runs = [functools.partial(loaded, eager, tmp_path / "program.jaxaot")]
     else:
-        compiled = ja.compile(eager, segments=way == "segments")
+        compiled = ja.compile(eager)
         runs = [eager, compiled, compiled]
     plain = program(statements, returned, Plain)
     for run in runs:

@@ -32,6 +32,8 @@ CASES = {
     "adagrad-decay": ("Adagrad", {"lr_decay": 0.1, "weight_decay": 0.1, "initial_accumulator_value": 0.2}),
     "adadelta": ("Adadelta", {}),
     "adadelta-decay": ("Adadelta", {"rho": 0.8, "weight_decay": 0.1, "maximize": True}),
+    "adafactor": ("Adafactor", {"lr": 0.05}),
+    "adafactor-decay": ("Adafactor", {"lr": 0.5, "weight_decay": 0.1, "d": 1.5, "eps": (1e-4, 1e-2), "maximize": True}),
     "rprop": ("Rprop", {"lr": 0.05}),
     "rprop-etas": ("Rprop", {"etas": (0.4, 1.5), "step_sizes": (1e-3, 0.1)}),
     "muon": ("Muon", {"lr": 0.05}),

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from tests.seeds import some
 
 LOGGER = logging.getLogger(__name__)
 
@@ -23,10 +22,10 @@ def plain(state):
     return {name: value.tolist() if isinstance(value, ja.Tensor) else value for name, value in vars(state).items()}
 
 
-def agree(make, n=8, segments=False):
+def agree(make, n=8):
     """Asserts that a function and what it leaves are as eagerly, and returns how many programs were made."""
     (fn, state), (eager, eager_state) = make(), make()
-    compiled = ja.compile(fn, segments=segments)
+    compiled = ja.compile(fn)
     for i in range(n):
         x = ja.arange(3.0) + i
         assert np.allclose(compiled(x).numpy(), eager(x).numpy(), rtol=1e-6)
@@ -97,16 +96,15 @@ def ring(s):
 
 
 @pytest.mark.few(4)
-@pytest.mark.parametrize("segments", some([True, False], 1))
 @pytest.mark.parametrize(
     "body", [rows_written, columns_written, numbers_written, slices_written, rows_added_to, rows_read, ring]
 )
-def test_indices_that_change_make_no_new_program(body, segments):
+def test_indices_that_change_make_no_new_program(body):
     def make():
         state = SimpleNamespace(n=2, buf=ja.zeros(16, 3), wide=ja.zeros(3, 16), table=ja.arange(48.0).reshape(16, 3))
         return body(state), state
 
-    assert agree(make, segments=segments) == 1
+    assert agree(make) == 1
 
 
 @pytest.mark.parametrize("dtype", [ja.bfloat16, ja.int32, ja.bool])
@@ -184,14 +182,13 @@ def types_asked_for(s):
     return fn
 
 
-@pytest.mark.parametrize("segments", [False, True])
 @pytest.mark.parametrize("body", [cosine, functions_by_name, types_asked_for])
-def test_schedules_by_math_make_no_new_program(body, segments):
+def test_schedules_by_math_make_no_new_program(body):
     def make():
         state = SimpleNamespace(n=0, scale=2.0)
         return body(state), state
 
-    assert agree(make, segments=segments) == 1
+    assert agree(make) == 1
     assert isinstance(1.0, float) and math.cos(0) == 1.0 and "float" not in globals()
 
 
@@ -256,7 +253,7 @@ def logged(s, x):
 def test_a_number_that_is_only_shown_makes_no_new_program(show, caplog, capsys):
     s = SimpleNamespace(n=0)
 
-    @ja.compile
+    @ja.compile(fullgraph=True)
     def fn(x):
         s.n += 1
         show(s, x)

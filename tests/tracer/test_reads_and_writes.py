@@ -142,8 +142,7 @@ def test_a_context_variable_that_counts():
     runs_as_eagerly(make)
 
 
-@pytest.mark.parametrize("segments", [False, True])
-def test_a_function_that_draws_does_what_it_does_once(segments):
+def test_a_function_that_draws_does_what_it_does_once():
     import random
 
     box = Box(n=0)
@@ -152,7 +151,7 @@ def test_a_function_that_draws_does_what_it_does_once(segments):
         box.n += 1
         return x * random.random()
 
-    compiled = ja.compile(fn, segments=segments)
+    compiled = ja.compile(fn)
     with pytest.warns(ja.errors.RecompileWarning, match="draws from"):
         compiled(ja.ones(2))
     compiled(ja.ones(2))

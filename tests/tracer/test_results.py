@@ -9,7 +9,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.errors import LeakedTensorError
-from tests.seeds import one_in, some
+from tests.seeds import one_in
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 
@@ -76,11 +76,10 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("segments", [False, True])
 @pytest.mark.parametrize("name", one_in(2, RESULTS))
-def test_a_result_is_usable(name, segments):
+def test_a_result_is_usable(name):
     make, read = RESULTS[name]
-    fn = ja.compile(lambda x: make(x * 2), segments=segments)
+    fn = ja.compile(lambda x: make(x * 2))
     w = ja.tensor([3.0], requires_grad=True)
     for _ in range(2):
         expected, found = make(w * 2), fn(w)
@@ -94,11 +93,10 @@ def test_a_result_is_usable(name, segments):
     assert fn(w) is not fn(w)
 
 
-@pytest.mark.parametrize("segments", some([True, False], 1))
 @pytest.mark.parametrize("name", RESULTS)
-def test_a_result_holds_the_arguments_of_its_own_call(name, segments):
+def test_a_result_holds_the_arguments_of_its_own_call(name):
     make, read = RESULTS[name]
-    fn = ja.compile(lambda x: make(x), segments=segments)
+    fn = ja.compile(lambda x: make(x))
     for i in range(3):
         x = ja.tensor([float(i)])
         assert read(fn(x)).tolist() == read(make(x)).tolist()

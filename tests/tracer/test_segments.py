@@ -74,9 +74,9 @@ def test_a_branch_both_ways():
     assert "if y.sum() > 0: is False instead of True" in repr(fn.explain_recompiles())
 
 
-def test_without_segments_it_stays_an_error():
+def test_what_has_to_be_one_graph_is_an_error():
     with pytest.raises(ConcretizationError):
-        ja.compile(lambda x: x if x.sum() > 0 else -x)(ja.ones(2))
+        ja.compile(lambda x: x if x.sum() > 0 else -x, fullgraph=True)(ja.ones(2))
 
 
 @pytest.mark.few(6)
@@ -119,10 +119,10 @@ def test_several_values_and_a_repeated_question():
     @compiled
     def fn(x):
         total = x.sum()
-        n = int(total) % 3
+        n = int(total.int()) % 3
         y = x * n
         if total > 2 and total > 1:
-            y = y + float(total)
+            y = y + total
         k = int(y.argmax())
         return y[k:], total.item()
 
@@ -136,12 +136,12 @@ def test_a_value_on_the_way_to_another_one_is_asked_for_later():
     def fn(x):
         total = x.sum()
         if total * 2 > 3 and total.item() > 1:
-            return x * total.item()
+            return x * total, total.item()
         return x
 
     for v in (1.0, 0.1, 2.0, 1.0):
         same(fn, ja.full((2,), v))
-    assert fn.cache_info() == (1, 3, 3)
+    assert fn.cache_info() == (2, 2, 2)
 
 
 def test_a_traced_float_and_a_constant_may_be_asked_for():
@@ -391,7 +391,7 @@ def test_nested_compiled_functions_are_parts_of_the_graph():
     assert [fn(ja.full((1,), v)).item() for v in (1.0, -1.0, 2.0)] == [7, -4, 14]
     assert fn.cache_info() == (1, 2, 2) and inner.cache_info() == asking.cache_info() == (0, 0, 0)
     with pytest.raises(ConcretizationError):
-        ja.compile(lambda x: asking(x))(ja.ones(2))
+        ja.compile(lambda x: asking(x), fullgraph=True)(ja.ones(2))
 
 
 def test_a_question_inside_a_jax_loop_is_an_error():
@@ -441,26 +441,23 @@ def recompile_warnings(run):
     return [str(w.message) for w in caught if issubclass(w.category, RecompileWarning)]
 
 
-def test_a_value_that_is_always_another_makes_calls_run_eagerly():
+def test_a_value_that_is_always_another_has_python_run_the_function():
     seen = []
 
     @compiled
     def fn(x):
         y = x * x
-        seen.append(float(y.sum()))
+        seen.append([int(y.sum().int())])
         y.add_(1)
         return y
 
     words = recompile_warnings(lambda: [same(fn, ja.full((2,), float(n))) for n in range(20)])
     assert len(words) == 1
-    assert "seen.append(float(y.sum()))" in words[0] and "run eagerly" in words[0] and "max_values" in words[0]
-    assert fn.cache_info() == (0, 8, 8)
-    same(fn, ja.full((2,), 3.0))
-    assert fn.cache_info() == (1, 8, 8)
-    assert seen[-1] == 18.0
+    assert "seen.append([int(y.sum().int())])" in words[0] and "8 ones so far" in words[0]
+    assert fn.cache_info().misses == 9 and seen[-1] == [722]
 
 
-def test_very_many_values_in_one_call_make_it_run_eagerly():
+def test_very_many_values_in_one_call_have_python_run_it():
     @compiled
     def fn(x, n):
         while x.sum() < n:
@@ -469,10 +466,8 @@ def test_very_many_values_in_one_call_make_it_run_eagerly():
 
     with ja.config(max_breaks=5):
         words = recompile_warnings(lambda: [same(fn, ja.zeros(1), 100) for _ in range(3)])
-        assert len(words) == 1 and "while x.sum() < n" in words[0] and "5 such values" in words[0]
-        assert fn.cache_info() == (0, 0, 0)
+        assert len(words) == 1 and "while x.sum() < n" in words[0]
         same(fn, ja.zeros(1), 3)
-        assert fn.cache_info() == (0, 1, 1)
         fn.clear_cache()
         assert fn.cache_info() == (0, 0, 0)
 
@@ -530,17 +525,16 @@ def test_what_python_does_before_a_break_happens_once():
     assert array.tolist() == [1, 0] and prints == [1]
 
 
-def test_a_value_whose_last_bit_comes_out_differently(monkeypatch):
+def test_a_value_that_comes_out_differently_once_it_is_compiled(monkeypatch):
     seen, ask = [], segment_builder.ask
 
     @compiled
     def fn(x):
-        seen.append(float(x.sum()))
+        seen.append(int(x.sum()))
         return x * seen[-1]
 
-    monkeypatch.setattr(segment_builder, "ask", lambda *args: np.nextafter(ask(*args), np.float32(0)))
-    assert fn(ja.ones(3)).tolist() == [3, 3, 3] and seen == [3]
-    assert fn.cache_info() == (0, 1, 1)
+    monkeypatch.setattr(segment_builder, "ask", lambda *args: ask(*args) - 1)
+    assert fn(ja.ones(3, dtype=ja.int32)).tolist() == [3, 3, 3] and seen == [3]
 
 
 def test_a_tensor_that_is_kept_and_let_go_in_one_call():

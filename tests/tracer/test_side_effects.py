@@ -73,8 +73,7 @@ def agree(make, n=6, most=None, **options):
     return compiled
 
 
-@pytest.mark.parametrize("segments", [False, True])
-def test_a_position_in_an_attribute(segments):
+def test_a_position_in_an_attribute():
     def make():
         s = State(buf=ja.zeros(6), seen=0)
 
@@ -85,7 +84,7 @@ def test_a_position_in_an_attribute(segments):
 
         return fn, s
 
-    agree(make, segments=segments)
+    agree(make)
 
 
 def test_adam_written_by_hand():

@@ -39,6 +39,10 @@ _pulls: weakref.WeakKeyDictionary[EagerKernel, dict[Any, EagerKernel]] = weakref
 """For each pull, kernels that take its operands one after the other, by how many there are and of which types."""
 
 
+clear_pulls = _kernels.clear
+"""Forgets these kernels, where what they compute has become another thing."""
+
+
 def _kernel(key: Hashable, fn: Callable[..., Any]) -> EagerKernel:
     kernel = _kernels.get(key)
     if kernel is None:

@@ -17,6 +17,7 @@ from jaxaot.facade.memory.tensor import INFERENCE, NO_GRADIENTS, Tensor, wrap_ar
 from jaxaot.lower.abstract import AbstractArray, abstract_like, refuse_value
 from jaxaot.ops.promotion import (
     canonical_dtype,
+    default_complex,
     default_float,
     default_int,
     is_complex,
@@ -195,7 +196,7 @@ def _array_of_lists(values: object, wanted: np.dtype | None, data: object) -> ja
             first = first[0]
         if isinstance(first, (np.ndarray, np.generic)):  # NumPy's numbers say how wide they are
             return jnp.asarray(_numbers(plain, None, None))
-        wanted = (np.dtype(bool), default_int(), default_float(), np.dtype(np.complex64))[
+        wanted = (np.dtype(bool), default_int(), default_float(), default_complex())[
             2 if empty else 1 if plain.dtype == object else kind(plain.dtype)
         ]
     if is_integral(wanted):

@@ -74,7 +74,7 @@ class MaskedSelection:
             f"nobody does.\n\n    {user_line()}\n\n"
             "What works: elementwise ops on `x[mask]`, its reductions (`x[mask].sum()`, `.mean()`, `.max()`, …), "
             "`x[mask] = v`, `x[mask] *= 2` and `y[mask] = x[mask]`. Otherwise keep all elements and choose among them, "
-            "`ja.where(mask, x, 0)`, or let Python have the number: `ja.compile(fn, segments=True)`."
+            "`ja.where(mask, x, 0)`, or let Python have the number: `ja.compile(fn)` without `fullgraph=True`."
         )
 
     def settled(self, what: str) -> Tensor:

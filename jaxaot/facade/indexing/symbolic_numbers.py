@@ -3,17 +3,21 @@
 It is no `int` or `float` itself, because code in C would read one of those without notice. Arithmetic with numbers is
 recorded, to be done again in Python at each call. Where it meets a tensor or an array, it is an input of the graph. Who
 asks for its value is given that of this call, and the answer becomes a guard.
+
+What `.item()` returns is one as well, as long as Python only keeps it, or computes with it what it keeps. Its value is
+not known in the trace: whoever needs that asks for a value of the graph, see `TraceState.ask`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import operator
 import weakref
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import numpy as np
@@ -27,6 +31,7 @@ from jaxaot.facade.memory.source_line import user_line
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.plan.facts import ComputesNumber, EntersGraph, Fact, FailsToCompute, ReadsNumber, UsesNumber
 from jaxaot.plan.number_program import (
+    AskedNumber,
     ComputedNumber,
     Number,
     NumberFact,
@@ -51,6 +56,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 """What can be done with numbers, by name."""
 _NUMBERS = (bool, int, float, complex)
+_ARITHMETIC = {"add", "sub", "mul", "neg", "pos", "abs"}
+"""What computes a number of a type that is known before the numbers are, and raises for none."""
+
+
+_SIGNS_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+"""What a comparison is from the other side."""
+
+
+class Unknown(NamedTuple):
+    """Stands for the value of a number that the graph computes, of type `cls`."""
+
+    cls: type
 
 
 class Numbers:
@@ -60,6 +77,7 @@ class Numbers:
       symbols: Step → the symbol that stands for it in the graph.
       asks_for_types: Whether the function may tell a symbol from a number.
       are_keys: Whether one may be a key of a dict.
+      asked: The steps that the graph computes, each with its symbol and what asked for it.
     """
 
     def __init__(self, trace: TraceState):
@@ -67,9 +85,11 @@ class Numbers:
         self._trace = weakref.ref(trace)  # which holds these
         self._events = trace.events
         self._steps: list[Number] = []
+        self._values: list[Any] = []
         self._known: dict[Any, SymbolicNumber] = {}
         self._facts: dict[Any, NumberFact] = {}
         self._inputs: list[NumberInput] = []
+        self.asked: list[tuple[int, Any, str]] = []
         self.asks_for_types = self.are_keys = False
 
     def read(self, path: Path, value: complex) -> SymbolicNumber:
@@ -78,19 +98,43 @@ class Numbers:
         self._note(ReadsNumber(number.step, path, type(value), value))
         return number
 
+    def ask(self, symbol: Any, cls: type, what: str) -> Any:
+        """Returns what stands for the number that a symbol of one element holds."""
+        found = next((step for step, was, _ in self.asked if was is symbol), None)
+        if found is not None:
+            return SymbolicNumber(self, found, Unknown(cls))
+        number = self._add(AskedNumber(-1, cls), Unknown(cls))
+        self.asked.append((number.step, symbol, what))
+        return number
+
+    def _value_of(self, number: SymbolicNumber) -> Any:
+        """Returns the value of a number that the graph computes; the trace stops where it is not known."""
+        made, trace = self._steps[number.step], self._trace()
+        assert trace is not None, "a number is used while its trace runs"
+        if isinstance(made, ComputedNumber):
+            symbolic = lambda step: SymbolicNumber(self, step, self._values[step])
+            operands = [symbolic(v.step).relied_on() if type(v) is NumberStep else v for v in made.operands]
+            return FUNCTIONS[made.how](*operands)
+        symbol, what = next((symbol, what) for step, symbol, what in self.asked if step == number.step)
+        return trace.value_of(symbol, what).reshape(()).item()
+
     def _note(self, fact: Fact) -> None:
         if self._events is not None:
             self._events.append((fact, user_line()))
 
     def _add(self, number: Number, value: Any) -> SymbolicNumber:
         self._steps.append(number)
+        self._values.append(value)
         return SymbolicNumber(self, len(self._steps) - 1, value)
 
     def compute(self, how: str, operands: tuple[Any, ...]) -> Any:
         """Returns what an operation makes of numbers of which one is symbolic."""
         steps = tuple(NumberStep(v.step) if type(v) is SymbolicNumber else v for v in operands)
         try:
-            value = FUNCTIONS[how](*map(plain_number, operands))
+            if any(type(v) is SymbolicNumber and type(v.value) is Unknown for v in operands):
+                value = self._unknown(how, operands)
+            else:
+                value = FUNCTIONS[how](*map(plain_number, operands))
         except Exception:  # which code may catch, as for `1 / n`: with other numbers it is not raised
             self._note(FailsToCompute(how, steps))
             for operand in operands:
@@ -100,14 +144,39 @@ class Numbers:
         key = how, tuple((type(v), v if type(v) is NumberStep else repr(v)) for v in steps)  # 0.0 is not -0.0
         if key not in self._known:
             self._known[key] = self._add(ComputedNumber(how, steps), value)
-            if type(value) not in _NUMBERS or how == "pow":  # `2**t` is an int or a float
+            is_known = type(value) is not Unknown
+            if is_known and (type(value) not in _NUMBERS or how == "pow"):  # `2**t` is an int or a float
                 self.rely(self._known[key], is_of_type=True)
-        if self._events is not None:
+        if self._events is not None and type(value) is not Unknown:
             self._note(ComputesNumber(self._known[key].step, how, steps, type(value)))
         return self._known[key]
 
+    def _unknown(self, how: str, operands: tuple[Any, ...]) -> Any:
+        """Returns what stands for the result of an operation on numbers some of which the graph computes."""
+        types = [v.__class__ for v in operands]
+        is_float = float in types or how == "truediv"
+        is_safe = how in _ARITHMETIC or (how == "truediv" and self._is_not_zero(operands[1]))
+        is_safe = is_safe or (how == "round" and is_float and len(operands) == 2 and type(operands[1]) is int)
+        if is_safe and complex not in types:
+            return Unknown(float if is_float else int)
+        return FUNCTIONS[how](*[v.relied_on() if type(v) is SymbolicNumber else v for v in operands])
+
+    def _is_not_zero(self, divisor: Any) -> bool:
+        """Returns whether it is known of a number that it is not zero."""
+        if type(divisor) is SymbolicNumber and type(divisor.value) in (int, float) and divisor.value != 0:
+            return self.rely(self.compute("ne", (divisor, 0)))
+        return type(divisor) in (int, float) and divisor != 0
+
+    def compare(self, how: str, number: SymbolicNumber, other: Any) -> SymbolicNumber | None:
+        """Returns whether a number that the graph computes is more, less … than another one; None if Python has to."""
+        symbol = next((symbol for step, symbol, _ in self.asked if step == number.step), None)
+        found = None if symbol is None else _compared(how, symbol, other)
+        return None if found is None else self.ask(found, bool, "A Python comparison")
+
     def rely(self, number: SymbolicNumber, is_of_type: bool = False) -> Any:
         """Returns the value of a number; the trace relies on it, or on its type."""
+        if type(number.value) is Unknown:
+            return self._value_of(number)
         value = type(number.value) if is_of_type else number.value
         if not is_of_type:
             self._note(UsesNumber(number.step, value))
@@ -116,6 +185,8 @@ class Numbers:
 
     def symbol(self, number: SymbolicNumber) -> Any:
         """Returns the symbol that stands for a number in the graph."""
+        if type(number.value) is Unknown:
+            return np.asarray(self._value_of(number))
         if number.step not in self.symbols:
             if type(number.value) is int and not -(2**31) <= number.value < 2**31:
                 raise OverflowError("a large whole number is no input")
@@ -134,6 +205,16 @@ class Numbers:
     def plan(self) -> NumberPlan:
         """Returns what a call does."""
         return NumberPlan(tuple(self._steps), tuple(self._facts.values()), tuple(self._inputs), self.asks_for_types)
+
+    def give_up(self) -> None:
+        """Ends the trace, as the function may tell that a number has no value."""
+        step, *_ = self.asked[0]
+        self._value_of(SymbolicNumber(self, step, self._values[step]))
+
+    def put_out(self, output: Callable[[Any], int]) -> None:
+        """Makes graph outputs of the numbers that the graph computes."""
+        for step, symbol, _ in self.asked:
+            self._steps[step] = dataclasses.replace(self._steps[step], output=output(symbol))
 
 
 def plain_number(value: object) -> Any:
@@ -160,7 +241,7 @@ class SymbolicNumber:
 
     @property
     def __class__(self) -> Any:  # for `isinstance`
-        return type(self.value)
+        return self.value.cls if type(self.value) is Unknown else type(self.value)
 
     def settled(self, what: str) -> Tensor:
         """Returns the number as a tensor."""
@@ -177,13 +258,13 @@ class SymbolicNumber:
         return self.numbers.rely(self)
 
     def __index__(self) -> int:
-        return operator.index(self.value if is_logged() else self.relied_on())
+        return operator.index(self._shown(is_logged()))
 
     def __int__(self) -> int:
-        return int(self.value if is_logged() else self.relied_on())
+        return int(self._shown(is_logged()))
 
     def __float__(self) -> float:
-        return float(self.value if is_logged() else self.relied_on())
+        return float(self._shown(is_logged()))
 
     def __complex__(self) -> complex:
         return complex(self.relied_on())
@@ -193,17 +274,20 @@ class SymbolicNumber:
         return hash(self.relied_on())
 
     def __format__(self, how: str) -> str:
-        return format(self.value if is_only_shown() else self.relied_on(), how)
+        return format(self._shown(is_only_shown()), how)
 
     def __str__(self) -> str:
-        return str(self.value if is_only_shown() else self.relied_on())
+        return str(self._shown(is_only_shown()))
 
     def __repr__(self) -> str:
-        return repr(self.value if is_only_shown() else self.relied_on())
+        return repr(self._shown(is_only_shown()))
+
+    def _shown(self, is_only_shown: bool) -> Any:
+        return self.value if is_only_shown and type(self.value) is not Unknown else self.relied_on()
 
     def __bool__(self) -> bool:
-        if type(self.value) is bool:
-            return self.relied_on()
+        if type(self.value) in (bool, Unknown):
+            return bool(self.relied_on())
         return bool(self.numbers.rely(self.numbers.compute("bool", (self,))))
 
     def __copy__(self) -> SymbolicNumber:
@@ -216,9 +300,9 @@ class SymbolicNumber:
         return type(self.value), (self.relied_on(),)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self.value, name)
-        self.relied_on()
-        return found
+        found = getattr(self.value.cls() if type(self.value) is Unknown else self.value, name)
+        value = self.relied_on()  # of which only what is there relies
+        return getattr(value, name) if type(self.value) is Unknown else found
 
     def __round__(self, *digits: Any) -> Any:
         return self.numbers.compute("round", (self, *digits))
@@ -231,6 +315,10 @@ class SymbolicNumber:
 
 
 def _operate(how: str, number: SymbolicNumber, other: object, is_right: bool) -> Any:
+    if type(number.value) is Unknown and how in _SIGNS_TURNED:
+        found = number.numbers.compare(_SIGNS_TURNED[how] if is_right else how, number, other)
+        if found is not None:
+            return found
     if type(other) in _NUMBERS or type(other) is SymbolicNumber:
         return number.numbers.compute(how, (other, number) if is_right else (number, other))
     if isinstance(other, jax.Array):
@@ -242,6 +330,23 @@ def _operate(how: str, number: SymbolicNumber, other: object, is_right: bool) ->
         return NotImplemented
     value = number.numbers.rely(number)
     return FUNCTIONS[how](other, value) if is_right else FUNCTIONS[how](value, other)
+
+
+def _compared(how: str, symbol: Any, other: Any) -> Any:
+    """Returns what Python's comparison of the number that a symbol holds gives, as a symbol; None if Python has to."""
+    if type(other) not in (int, float) or symbol.size != 1:
+        return None
+    limit = symbol.dtype.type(0) if other != other or abs(other) >= 2**31 else symbol.dtype.type(other)
+    if limit.item() != other:  # what the dtype lacks lies between two numbers that it has
+        if symbol.dtype.kind != "f" or how in ("eq", "ne") or other != other or abs(other) >= 2**31:
+            return None
+        is_below = limit.item() < other
+        how = (
+            {"gt": "gt", "ge": "gt", "lt": "le", "le": "le"}[how]
+            if is_below
+            else {"gt": "ge", "ge": "ge"}.get(how, "lt")
+        )
+    return FUNCTIONS[how](symbol.reshape(()), limit)
 
 
 def _binary(how: str, is_right: bool) -> Callable[..., Any]:

@@ -53,10 +53,12 @@ def is_assumed_constant(value: object) -> bool:
 
 
 @overload
-def disable(fn: Callable[P, R], *, reason: str | None = None) -> Callable[P, R]: ...
+def disable(fn: Callable[P, R], recursive: bool = True, *, reason: str | None = None) -> Callable[P, R]: ...
 @overload
-def disable(fn: None = None, *, reason: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
-def disable(fn: Callable[..., Any] | None = None, *, reason: str | None = None) -> Any:
+def disable(
+    fn: None = None, recursive: bool = True, *, reason: str | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, *, reason: str | None = None) -> Any:
     """Returns `fn`, which no compiled function contains: it runs eagerly, once at each call.
 
     In a compiled function it is a break. Python runs the caller too, and what that does with tensors before, between
@@ -65,10 +67,12 @@ def disable(fn: Callable[..., Any] | None = None, *, reason: str | None = None) 
 
     Args:
       fn: The function; left out, a decorator is returned.
+      recursive: Whether the functions that it calls are left out too; they are in either case, and compiled functions
+        among them run their programs.
       reason: Why, for the warning.
     """
     if fn is None:
-        return functools.partial(disable, reason=reason)
+        return functools.partial(disable, recursive=recursive, reason=reason)
     name = getattr(fn, "__qualname__", type(fn).__name__)
 
     @functools.wraps(fn)
@@ -87,3 +91,12 @@ def disable(fn: Callable[..., Any] | None = None, *, reason: str | None = None) 
             return fn(*args, **kwargs)
 
     return disabled
+
+
+@disable
+def graph_break(msg: str = "") -> None:
+    """Ends the part of a compiled function that is one graph here; outside of one it does nothing.
+
+    Args:
+      msg: Why, for who reads it.
+    """

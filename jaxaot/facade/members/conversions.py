@@ -96,6 +96,17 @@ def cpu(self: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
     return to(self, device="cpu", memory_format=memory_format)
 
 
+def cuda(
+    self: Tensor,
+    device: Any = None,
+    non_blocking: bool = False,
+    memory_format: MemoryFormat | None = None,
+) -> Tensor:
+    """Returns the tensor on a GPU; where JAX has none it raises, as PyTorch does without CUDA."""
+    name = "cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device
+    return to(self, device=name, memory_format=memory_format)
+
+
 def _caster(dtype: DTypeLike | None) -> Callable[..., Tensor]:
     def cast(self: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
         return to(self, dtype=dtype, memory_format=memory_format)
@@ -119,6 +130,10 @@ _DTYPES = {
 }  # fmt: skip
 """Method → the dtype it casts to. There is no half-precision complex dtype in jax: `chalf` takes the next."""
 
-METHODS: dict[str, Callable[..., Any]] = {"to": to, "type_as": type_as, "cpu": cpu, "new_tensor": new_tensor} | {
-    name: _caster(dtype) for name, dtype in _DTYPES.items()
-}
+METHODS: dict[str, Callable[..., Any]] = {
+    "to": to,
+    "type_as": type_as,
+    "cpu": cpu,
+    "cuda": cuda,
+    "new_tensor": new_tensor,
+} | {name: _caster(dtype) for name, dtype in _DTYPES.items()}

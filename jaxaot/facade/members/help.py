@@ -15,11 +15,11 @@ _RANDOM = "The numbers are JAX's, not PyTorch's: equal eagerly and compiled, by 
 _UNSURE = "Which of several equal elements is meant may differ from PyTorch."
 
 DIFFERENCES: dict[str, str] = {
-    "nonzero": "In a trace its shape depends on values: use `segments=True`, or `nonzero_static`.",
-    "masked_select": "In a trace its shape depends on values: use `segments=True`, or `ja.where`.",
-    "unique": "In a trace its shape depends on values: use `segments=True`.",
-    "unique_consecutive": "In a trace its shape depends on values: use `segments=True`.",
-    "bincount": "In a trace its shape depends on values: use `segments=True`.",
+    "nonzero": "Its shape depends on values, so a compiled function runs in parts; else use `nonzero_static`.",
+    "masked_select": "Its shape depends on values, so a compiled function runs in parts; else use `ja.where`.",
+    "unique": "Its shape depends on values, so a compiled function runs in parts.",
+    "unique_consecutive": "Its shape depends on values, so a compiled function runs in parts.",
+    "bincount": "Its shape depends on values, so a compiled function runs in parts.",
     "empty": "Other than PyTorch's, the values are zeros.",
     "empty_like": "Other than PyTorch's, the values are zeros.",
     "chalf": "JAX has no complex numbers of half precision: these are complex64.",

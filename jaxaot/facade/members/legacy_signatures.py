@@ -26,6 +26,7 @@ from jaxaot.facade.memory.storage import Storage
 from jaxaot.facade.memory.tensor import Size, Tensor
 from jaxaot.facade.view_ops.views import alias
 from jaxaot.ops.dims import sizes_of
+from jaxaot.ops.dtypes import dtype as Dtype
 from jaxaot.ops.promotion import default_float
 from jaxaot.ops.table import OpSpec, lookup
 
@@ -84,6 +85,8 @@ def kind_of(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         return f"torch.{dtype_name(self.dtype)}Tensor"
     if dtype is Tensor:
         dtype = default_float()
+    if isinstance(dtype, type) and isinstance(getattr(dtype, "dtype", None), Dtype):  # `ja.FloatTensor`
+        dtype = dtype.dtype
     if isinstance(dtype, str) and dtype.startswith("torch.") and dtype.endswith("Tensor"):
         kind = dtype.removeprefix("torch.").removesuffix("Tensor")
         if kind not in _KINDS:
@@ -209,6 +212,27 @@ def batch_norm_of(functional: Callable[..., Any]) -> Callable[..., Any]:
         return functional(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
     return batch_norm
+
+
+def embedding_of(functional: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `torch.embedding`, which takes the arguments of that of `nn.functional` in another order."""
+
+    def embedding(
+        weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+    ) -> Tensor:
+        """Returns the rows of a table at indices; see `nn.functional`.
+
+        Args:
+          weight: The table.
+          indices: Which rows.
+          padding_idx: The row that gets no gradient; none if it is negative.
+          scale_grad_by_freq: Whether the gradient of a row is divided by how often it is read.
+          sparse: Ignored: gradients are dense.
+        """
+        row = None if padding_idx < 0 else padding_idx
+        return functional(indices, weight, row, None, 2.0, scale_grad_by_freq, sparse)
+
+    return embedding
 
 
 def instance_norm_of(functional: Callable[..., Any]) -> Callable[..., Any]:

@@ -120,6 +120,7 @@ def _bind() -> None:
     here["layer_norm"] = here.form("layer_norm").around(lambda fn: old_forms.with_ignored(fn, "cudnn_enable"))
     here["group_norm"] = here.form("group_norm").around(lambda fn: old_forms.with_ignored(fn, "cudnn_enabled"))
     here["batch_norm"] = old_forms.batch_norm_of(functional.form("batch_norm"))
+    here["embedding"] = old_forms.embedding_of(functional.form("embedding"))
     here["instance_norm"] = old_forms.instance_norm_of(functional.form("instance_norm"))
     here.update(queries.FUNCTIONS, set_printoptions=set_printoptions)
     for name, fn in {**views.VIEWS, **splits.SPLITS, **views.METHODS, **metadata.METHODS, **queries.BOTH}.items():

@@ -18,7 +18,7 @@ import numpy as np
 from jaxaot._jax import is_tracer, layers_of
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import DiscardedParameterError, JaxaotError, TensorValueError
-from jaxaot.ops.promotion import default_int, is_bool, is_complex, is_integral
+from jaxaot.ops.promotion import default_complex, default_float, default_int, is_bool, is_complex, is_integral
 from jaxaot.tape.modes import state
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _parts(values: np.ndarray, dtype: np.dtype) -> tuple[str, list[str]]:
 
 
 def _dtype_notes(dtype: np.dtype, numel: int) -> list[str]:
-    return [] if dtype == np.float32 or (numel and _is_default(dtype)) else [f"dtype=ja.{dtype.name}"]
+    return [] if dtype == default_float() or (numel and _is_default(dtype)) else [f"dtype=ja.{dtype.name}"]
 
 
 def _joined(body: str, notes: Sequence[str]) -> str:
@@ -177,7 +177,7 @@ def _values(tensor: Tensor) -> np.ndarray | str:
 
 
 def _is_default(dtype: DTypeLike) -> bool:
-    return dtype in (np.complex64, default_int()) or is_bool(dtype)
+    return dtype in (default_complex(), default_int()) or is_bool(dtype)
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------

@@ -153,7 +153,7 @@ def _retains_grad(tensor: Tensor) -> bool:
 
 
 def get_default_dtype() -> Dtype:
-    """Returns the dtype of floats that name none: float32."""
+    """Returns the dtype of floats that name none: float32, or what `set_default_dtype` said."""
     return dtype_of(default_float())
 
 

@@ -63,7 +63,9 @@ class device(SingleDeviceSharding):
             return META
         return device_of(find_device(type if index is None else f"{type}:{index}"))
 
-    def __init__(self, *given: object) -> None:  # `device_of` does it once; on "meta" there is nothing to be placed
+    def __init__(
+        self, *given: object, **named: object
+    ) -> None:  # `device_of` does it once; on "meta" there is nothing to be placed
         pass
 
     def __getattr__(self, name: str) -> Any:
@@ -160,5 +162,6 @@ def find_device(name: object) -> Any:
         here = sorted({f"{d.platform}:{d.id}" for d in jax.devices()})
         words = f"there is no device `{name}`; here are: {', '.join(here)}, and `meta`"
         if kind in _EXTRAS and kind not in {d.platform for d in jax.devices()}:
-            words += f". JAX finds {_EXTRAS[kind]}"
+            words += f". JAX is not compiled with {kind.upper()} enabled, or has none. Leave it out: tensors are made "
+            words += f"on JAX's default device, the first accelerator if there is one. JAX finds {_EXTRAS[kind]}"
         raise TensorTypeError(words) from error

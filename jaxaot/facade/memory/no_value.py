@@ -42,9 +42,9 @@ def no_value(what: str, size: Sequence[int], symbol: object, instead: str) -> Co
         "\n    (x,) = ja.while_loop(lambda x: x.sum() > 1, lambda x: (x / 2,), (x,))"
         "\n\nor make the value a static Python argument, for each of which the function is compiled on its own:"
         "\n\n    fn(x, 3)        # an int, bool or string rather than ja.tensor(3)"
-        "\n\nor let Python have the value, between two compiled segments of the function (but not in a branch "
-        "of `ja.cond`, nor in an iteration of a loop such as `ja.scan`):"
-        "\n\n    fn = ja.compile(fn, segments=True)"
+        "\n\nor let Python have the value, between two parts of the function (but not in a branch of `ja.cond`, nor in "
+        "an iteration of a loop such as `ja.scan`):"
+        "\n\n    fn = ja.compile(fn)        # without `fullgraph=True`"
     )
 
 

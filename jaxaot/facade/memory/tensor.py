@@ -391,7 +391,8 @@ class Tensor(Bound):
                 f"a Tensor with {self._layout.numel} elements cannot be converted to Scalar. Write `x.tolist()` for "
                 "all values, or make them one, `x.mean().item()`."
             )
-        return self._concrete("`.item()`").reshape(()).item()
+        number = None if state.trace is None else state.trace.number(self)
+        return self._concrete("`.item()`").reshape(()).item() if number is None else number
 
     def tolist(self) -> Any:
         """Returns the values as nested lists."""

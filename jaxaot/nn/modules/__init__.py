@@ -2,6 +2,8 @@
 
 # ruff: noqa: F403
 
+import sys as _sys
+
 from jaxaot.nn.modules.activations import *
 from jaxaot.nn.modules.attention import *
 from jaxaot.nn.modules.containers import *
@@ -12,6 +14,7 @@ from jaxaot.nn.modules.linear import *
 from jaxaot.nn.modules.losses import *
 from jaxaot.nn.modules.module import *
 from jaxaot.nn.modules.norms import *
+from jaxaot.nn.modules.ntuples import *
 from jaxaot.nn.modules.of_nnx import *
 from jaxaot.nn.modules.padding import *
 from jaxaot.nn.modules.pooling import *
@@ -24,3 +27,13 @@ from jaxaot.nn.parameter import Parameter as Parameter
 _OURS = ("jaxaot.nn.modules", "jaxaot.nn.parameter")  # and not what these modules import
 _found = [name for name, value in globals().items() if getattr(value, "__module__", "").startswith(_OURS)]
 globals()["__all__"] = [name for name in _found if not name.startswith("_")]
+
+_THEIRS = {
+    "activation": "activations", "batchnorm": "norms", "container": "containers", "conv": "convolution",
+    "instancenorm": "norms", "loss": "losses", "normalization": "norms", "rnn": "recurrent", "sparse": "embedding",
+    "utils": "ntuples",
+}  # fmt: skip
+"""Module of PyTorch's → ours: `from jaxaot.nn.modules.batchnorm import _BatchNorm`."""
+
+for _name, _ours in _THEIRS.items():
+    globals()[_name] = _sys.modules[f"{__name__}.{_name}"] = _sys.modules[f"{__name__}.{_ours}"]

@@ -336,3 +336,23 @@ class ParameterDict(_ByName[Parameter]):
 
     def extra_repr(self) -> str:
         return "\n".join(_described(name, value) for name, value in self.items())
+
+
+class DataParallel(Module):
+    """A module under the name `module`, which it calls: on how many devices a batch lies is said by the batch.
+
+    Args:
+      module: The module.
+      device_ids: Ignored.
+      output_device: Ignored.
+      dim: Ignored.
+    """
+
+    def __init__(self, module: Module, device_ids: object = None, output_device: object = None, dim: int = 0) -> None:
+        super().__init__()
+        del device_ids, output_device, dim
+        self.module = module
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Returns what the module does."""
+        return self.module(*args, **kwargs)

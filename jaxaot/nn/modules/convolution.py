@@ -19,7 +19,7 @@ _FORWARD = (functional.conv1d, functional.conv2d, functional.conv3d)
 _TRANSPOSED = (functional.conv_transpose1d, functional.conv_transpose2d, functional.conv_transpose3d)
 
 
-class _Convolution(Layer):
+class _ConvNd(Layer):
     weight: Parameter
     bias: Parameter | None
 
@@ -91,7 +91,7 @@ class _Convolution(Layer):
         return text + changed(self, {"padding_mode": "zeros"})
 
 
-class _Forward(_Convolution):
+class _Forward(_ConvNd):
     def __init__(
         self,
         in_channels: int,
@@ -128,7 +128,7 @@ class Conv3d(_Forward, n_dims=3):
     """The convolution of volumes with trained kernels; `input` is (batch, in_channels, depth, height, width)."""
 
 
-class _Transposed(_Convolution):
+class _Transposed(_ConvNd):
     def __init__(
         self,
         in_channels: int,

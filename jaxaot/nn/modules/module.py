@@ -18,7 +18,7 @@ from jaxaot.nn import registry
 from jaxaot.nn.hooks import add_hook, call_with_hooks
 from jaxaot.nn.moving import applied, target_of
 from jaxaot.nn.parameter import Parameter
-from jaxaot.nn.state import IncompatibleKeys, load_state_dict, state_dict_of
+from jaxaot.nn.state import IncompatibleKeys, load_own_state, load_state_dict, save_own_state, state_dict_of
 from jaxaot.tape.hooks import RemovableHandle
 
 
@@ -69,17 +69,31 @@ class Module:
             return self.forward(*args, **kwargs)
         return call_with_hooks(self, hooks, args, kwargs)
 
-    def compile(self, **options: Any) -> None:
-        """Has calls of the module compiled from now on.
-
-        Args:
-          **options: Those of `ja.compile`.
-        """
-        load("jaxaot.nn.compiled_module").compile_in_place(self, options)
-
     def _compiled_by(self, compile: Callable[..., Any]) -> Any:
         """Returns what `ja.compile` makes of the module; `compile` makes a compiled function of it."""
         return load("jaxaot.nn.compiled_module").with_compiled_call(compile(self))
+
+    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        hooks = {kind: found for kind, found in (self._hooks or {}).items() if kind != "compiled"}
+        return call_with_hooks(self, hooks, args, kwargs) if hooks else self.forward(*args, **kwargs)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Has calls of this module run as `ja.compile` of them, with its options; a copy of it runs eagerly.
+
+        Args:
+          *args: As of `ja.compile`, without the function.
+          **kwargs: The same by name.
+        """
+        from jaxaot.api import compile
+
+        self._hooks = {**(self._hooks or {}), "compiled": compile(self._call_impl, *args, **kwargs)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        hooks = self._hooks
+        if not hooks or "compiled" not in hooks:
+            return vars(self)
+        kept = {kind: found for kind, found in hooks.items() if kind != "compiled"}
+        return {**vars(self), "_hooks": kept or None}
 
     # -- attributes ------------------------------------------------------------------------------------------------
 
@@ -308,7 +322,7 @@ class Module:
 
     def type(self, dst_type: Any) -> Self:
         """Converts all parameters and buffers to a dtype, in place; returns the module."""
-        return self._apply(lambda tensor: tensor.to(dst_type))
+        return self._apply(lambda tensor: tensor.type(dst_type))
 
     def float(self) -> Self:
         """Converts what is a float to float32, in place; returns the module."""
@@ -329,6 +343,14 @@ class Module:
     def cpu(self) -> Self:
         """Moves parameters and buffers to the host, in place; returns the module."""
         return self._apply(lambda tensor: tensor.cpu())
+
+    def cuda(self, device: Any = None) -> Self:
+        """Moves parameters and buffers to a GPU, in place; where JAX has none it raises, as PyTorch does without CUDA.
+
+        Args:
+          device: Which one, by its number.
+        """
+        return self._apply(lambda tensor: tensor.cuda(device))
 
     # -- state -----------------------------------------------------------------------------------------------------
 
@@ -359,6 +381,24 @@ class Module:
           StateDictError: If names or shapes do not fit. Nothing is loaded then.
         """
         return load_state_dict(self, state_dict, strict, assign)
+
+    def get_extra_state(self) -> Any:
+        """Returns what the state dict has besides parameters and buffers; a class that has such says it."""
+        raise registry.no_extra_state("get_extra_state")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Takes what `get_extra_state` returned."""
+        raise registry.no_extra_state("set_extra_state")
+
+    get_extra_state.is_of_module = set_extra_state.is_of_module = True  # type: ignore[attr-defined]
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        save_own_state(self, destination, prefix, keep_vars)
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, *lists: list[str]
+    ) -> None:
+        load_own_state(self, state_dict, prefix, local_metadata, strict, *lists)
 
     def _upgrade_state(self, state: dict[str, Any], prefix: str, metadata: dict[str, Any]) -> None:
         """Adds to a state dict of an older version what it lacks."""
@@ -409,6 +449,14 @@ class Module:
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Has `hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)` called first."""
         return add_hook(self, "load_pre", hook)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
+        return self.register_load_state_dict_pre_hook(hook if with_module else lambda _, *given: hook(*given))
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        return self.register_state_dict_post_hook(hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Has `hook(module, incompatible_keys)` called when a state dict has been compared with the module."""

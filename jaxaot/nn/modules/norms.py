@@ -12,6 +12,7 @@ from jaxaot.nn import functional, init
 from jaxaot.nn.averages import cumulative_batch_norm
 from jaxaot.nn.declared import Layer, options
 from jaxaot.nn.made import arguments, blank, check, each, ones, zero_count, zeros
+from jaxaot.nn.modules.module import Module
 from jaxaot.nn.parameter import Parameter
 
 
@@ -121,6 +122,47 @@ class BatchNorm2d(_BatchNorm, n_dims=(4,)):
 
 class BatchNorm3d(_BatchNorm, n_dims=(5,)):
     """Normalizes each channel over a batch of volumes."""
+
+
+class SyncBatchNorm(_BatchNorm, n_dims=(2, 3, 4, 5)):
+    """Batch norm over the batch of all processes, as every batch norm here: see `BatchNorm2d`."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: object = None,
+        device: object = None,
+        dtype: DTypeLike | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: object = None) -> Module:
+        """Returns a module whose batch norms are such, with the parameters and buffers that they had.
+
+        Args:
+          module: The module, which is changed.
+          process_group: Kept as an attribute.
+        """
+        converted = module
+        if isinstance(module, _BatchNorm):
+            made = cls(
+                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,
+                process_group,
+            )  # fmt: skip
+            made._parameters.update(module._parameters)
+            made._buffers.update(module._buffers)
+            converted = made.train(module.training)
+        for name, child in module.named_children():
+            converted.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return converted
 
 
 class _InstanceNorm(_NormOfStatistics):

@@ -1,6 +1,7 @@
 """What is done to the parameters of modules (`torch.nn.utils`)."""
 
 from jaxaot._util import show_only_public as _show_only_public
+from jaxaot.nn.moving import skip_init as skip_init
 from jaxaot.nn.utils import parametrizations as parametrizations
 from jaxaot.nn.utils import parametrize as parametrize
 from jaxaot.nn.utils.gradients import clip_grad_norm_ as clip_grad_norm_

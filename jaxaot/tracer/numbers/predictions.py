@@ -21,7 +21,7 @@ from jaxaot.plan.alias import ConstantOutput
 from jaxaot.plan.guards import EqualTo, HasLength, HasType, IsAlsoAt, PythonGuard
 from jaxaot.plan.inputs import positions_of_numbers
 from jaxaot.plan.members import HasItems
-from jaxaot.plan.number_program import ComputedNumber, NumberPlan, NumberStep, ReadNumber, is_declared
+from jaxaot.plan.number_program import AskedNumber, ComputedNumber, NumberPlan, NumberStep, ReadNumber, is_declared
 from jaxaot.plan.paths import Path, follow, path_text
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import (
@@ -86,7 +86,8 @@ def changing_numbers(traced: Traced, roots: Sequence[tuple[Path, Any]], of_leave
                 continue
             if path not in of_leaves and place not in guarded and place[0] not in containers:
                 continue
-            if isinstance(value, BuiltConstant) and type(value.value) in (int, float):
+            is_number = isinstance(value, BuiltConstant) and type(value.value) in (int, float)
+            if is_number or isinstance(value, ComputedValue):
                 yield path
 
 
@@ -287,7 +288,11 @@ def numbers_of(plan: NumberPlan, roots: Sequence[tuple[Path, Any]]) -> list[Any]
             case ReadNumber(path):
                 found.append(follow(roots, path))
             case ComputedNumber(how, operands):
-                found.append(FUNCTIONS[how](*(found[v.step] if isinstance(v, NumberStep) else v for v in operands)))
+                values = [found[v.step] if isinstance(v, NumberStep) else v for v in operands]
+                is_late = any(isinstance(v, tuple) for v in values)  # what it is made of stands for it
+                found.append((how, *values) if is_late else FUNCTIONS[how](*values))
+            case AskedNumber(output):
+                found.append((AskedNumber, output))
             case _:
                 assert_never(number)
     return found

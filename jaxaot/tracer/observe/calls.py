@@ -246,9 +246,8 @@ class Calls:
             self._note(_FUNCTIONS[code], back.f_code, lambda: back.f_lineno)
         elif not code.co_name.startswith("__") and isinstance(frame.f_locals.get("self"), random.SystemRandom):
             self._note(f"SystemRandom.{code.co_name}", back.f_code, lambda: back.f_lineno)
-        elif code.co_name in _LOGGED and code.co_filename == logging.__file__:
-            if not _is_silent(code.co_name, frame.f_locals.get("self")):
-                self._note_print("logging", back.f_code, lambda: back.f_lineno)
+        elif code.co_name in _LOGGED and code.co_filename == logging.__file__ and not _is_silent(frame):
+            self._note_print("logging", back.f_code, lambda: back.f_lineno)
 
     def look(self, called: Any, first: object, code: types.CodeType, line: Callable[[], int]) -> None:
         """Looks at what the user's code calls, with its first argument."""
@@ -275,7 +274,7 @@ class Calls:
             if getattr(inner, "__code__", None) in _FUNCTIONS:
                 self._note(_FUNCTIONS[inner.__code__], code, line)
             elif name in _LOGGED and getattr(inner, "__module__", "") == "logging":
-                if not _is_silent(name, first if owner is None else owner):
+                if not _drops(name, first if owner is None else owner):
                     self._note_print("logging", code, line)
             elif issubclass(type(first if owner is None else owner), random.SystemRandom):
                 self._note(f"SystemRandom.{name}", code, line)
@@ -350,7 +349,11 @@ def _asking(frame: types.FrameType) -> types.FrameType | None:
     return None if asking is None or _is_of_core(asking) else asking
 
 
-def _is_silent(name: str, logger: object) -> bool:
+def _is_silent(frame: types.FrameType) -> bool:
+    return _drops(frame.f_code.co_name, frame.f_locals.get("self"))
+
+
+def _drops(name: str, logger: object) -> bool:
     """Returns whether a logger drops what a method of it is given."""
     level = logging.ERROR if name == "exception" else logging.getLevelName(name.upper())
     return isinstance(logger, logging.Logger) and isinstance(level, int) and not logger.isEnabledFor(level)
