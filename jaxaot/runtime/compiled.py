@@ -169,7 +169,7 @@ class CompiledFunction(Generic[P, R]):
         self._hits = 0
         self._misses = 0
         self._takes_iterators = False
-        self._is_volatile = False
+        self._is_volatile = options.backend == "eager"
         self._untraced = Untraced(getattr(fn, "__name__", type(fn).__name__))
         self._recompiles = Recompiles(
             getattr(fn, "__name__", type(fn).__name__), 2 * options.max_programs, sizes is None
@@ -591,3 +591,15 @@ class CompiledFunction(Generic[P, R]):
                 self._sizes.clear()
             self._hits = self._misses = self.n_programs_made = 0
             self._recompiles.forget()
+
+
+def compiled_function_of(fn: Any) -> CompiledFunction[..., Any] | None:
+    """Returns a compiled function, or the one that a compiled module calls; None for anything else."""
+    call = fn._compiled_call if hasattr(type(fn), "_compiled_call") else fn
+    return call if isinstance(call, CompiledFunction) else None
+
+
+def uncompiled(fn: Any) -> Any:
+    """Returns the function or module that was compiled; anything else as it is."""
+    compiled = compiled_function_of(fn)
+    return fn if compiled is None else compiled.fn
