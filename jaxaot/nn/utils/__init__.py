@@ -3,6 +3,7 @@
 from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.nn.utils import parametrizations as parametrizations
 from jaxaot.nn.utils import parametrize as parametrize
+from jaxaot.nn.utils import rnn as rnn
 from jaxaot.nn.utils.gradients import clip_grad_norm_ as clip_grad_norm_
 from jaxaot.nn.utils.gradients import clip_grad_value_ as clip_grad_value_
 from jaxaot.nn.utils.gradients import clip_grads_with_norm_ as clip_grads_with_norm_
@@ -10,4 +11,4 @@ from jaxaot.nn.utils.gradients import get_total_norm as get_total_norm
 from jaxaot.nn.utils.vectors import parameters_to_vector as parameters_to_vector
 from jaxaot.nn.utils.vectors import vector_to_parameters as vector_to_parameters
 
-_show_only_public(globals(), ("parametrizations", "parametrize"))
+_show_only_public(globals(), ("parametrizations", "parametrize", "rnn"))

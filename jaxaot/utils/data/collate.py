@@ -9,17 +9,9 @@ import jax
 import numpy as np
 
 from jaxaot.errors import TensorTypeError, TensorValueError
-from jaxaot.facade.dispatch.create import as_tensor, from_numpy
+from jaxaot.facade.dispatch.create import as_tensor, from_numpy, on_host
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.tape.modes import state
-
-
-def on_host(tensor: Tensor) -> np.ndarray | None:
-    """Returns the memory of a tensor where NumPy can read it at no cost; else None, as of one with a gradient."""
-    if state.trace is not None or type(tensor) is not Tensor or (tensor.requires_grad and state.grad_enabled):
-        return None
-    return tensor.detach().numpy() if tensor.device.platform == "cpu" else None
 
 
 def _stacked(tensors: Sequence[Tensor]) -> Tensor:

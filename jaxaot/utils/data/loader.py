@@ -8,10 +8,10 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from jaxaot.errors import TensorValueError
-from jaxaot.facade.dispatch.create import from_numpy
+from jaxaot.facade.dispatch.create import from_numpy, on_host
 from jaxaot.facade.memory.generator import Generator
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.utils.data.collate import default_collate, default_convert, on_host
+from jaxaot.utils.data.collate import default_collate, default_convert
 from jaxaot.utils.data.datasets import IterableDataset, Subset, TensorDataset
 from jaxaot.utils.data.samplers import (
     BatchSampler,
