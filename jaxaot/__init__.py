@@ -97,8 +97,8 @@ _OWN = {
 """The same of names that are not, or that mean something else here: a name costs, and has to be worth it."""
 
 _PYTORCH_PACKAGES = (
-    "amp", "autograd", "compiler", "distributed", "fft", "func", "linalg", "masked", "nn", "optim", "random", "signal",
-    "special", "utils",
+    "amp", "autograd", "compiler", "distributed", "distributions", "fft", "func", "linalg", "masked", "nn", "optim",
+    "random", "signal", "special", "testing", "utils",
 )  # fmt: skip
 _OWN_PACKAGES = ("aot", "errors", "estimate", "interop", "policies", "sizes", "stages", "subclasses")
 

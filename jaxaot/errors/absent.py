@@ -21,11 +21,6 @@ _PARALLEL = (
     "and the parameters by `ja.distributed.fully_shard(model, mesh)`."
 )
 _SCRIPT = "Write `ja.compile(fn)`, which traces, compiles and caches; `ja.aot` exports graphs."
-_DATA = (
-    "Any iterable of NumPy arrays will do: shuffle indices with `np.random.default_rng(seed).permutation(n)`. Or use "
-    "`grain` or `torch.utils.data.DataLoader` with `collate_fn` to NumPy, and `ja.from_numpy`."
-)
-
 _SPARSE = "Tensors are dense. `jax.experimental.sparse` has sparse arrays."
 _SETUP = (
     "One process drives all devices of a machine; `python -m jaxaot.distributed.launch script.py` starts several, and "
@@ -89,9 +84,7 @@ HINTS = {
         "get_device_module": _DEVICE,
         "Stream": "XLA orders what runs on a device.",
         "Event": "XLA orders what runs on a device. Write `x.jax().block_until_ready()` before reading a clock.",
-        "distributions": "Write `jax.random`, `jax.scipy.stats`, or a package such as `distrax` with `x.jax()`.",
         "overrides": "Write a subclass of `ja.Tensor` with `__tensor_dispatch__`, see docs/subclasses.md.",
-        "testing": "Write `ja.allclose(x, y)`, or `numpy.testing.assert_allclose(x.numpy(), y.numpy())`.",
         "version": "Write `ja.__version__`; `jaxaot doctor` says what is installed.",
         "package": "Write `ja.export(fn, *args).save(path)`.",
         "functional": "Write `ja.nn.functional`, or the function itself: `ja.einsum`, `ja.stft`, ….",
@@ -136,7 +129,6 @@ HINTS = {
         **{name: f"Write `ja.{place}`." for name, place in MOVED.items()},
     },
     "jaxaot.utils": {
-        "data": _DATA,
         "_pytree": "Write `jax.tree`.",
         "dlpack": "Write `ja.from_dlpack`.",
         "cpp_extension": "Write `jax.ffi`, and `ja.autograd.jax_function` of a function that calls it.",
@@ -175,7 +167,6 @@ HINTS = {
         "AdaptiveLogSoftmaxWithLoss": "Write `ja.nn.Linear` and `ja.nn.functional.cross_entropy`.",
     },
     "jaxaot.nn.utils": {
-        "rnn": "Sequences are padded here: pad them with `ja.nn.functional.pad`, and mask the loss.",
         "stateless": "Write `ja.func.functional_call`.",
         "prune": "Write a `ja.nn.utils.parametrize` that multiplies by a mask.",
     },
