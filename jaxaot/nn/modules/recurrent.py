@@ -40,6 +40,8 @@ def _check_given(mode: str, input: Any, states: Any, n: int) -> None:
 class RNNBase(Module):
     """Several layers of a recurrence, in one direction or in both."""
 
+    _computed: tuple[str, ...] = ()  # names of weights that `nn.utils.weight_norm` and its kin made properties
+
     def __init__(
         self,
         mode: str,
@@ -103,7 +105,7 @@ class RNNBase(Module):
     def _weights(self) -> list[list[Tensor | None]]:
         ends = [f"_l{layer}{suffix}" for layer in range(self.num_layers) for suffix in ("", "_reverse")]
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-        found = self._parameters
+        found = {**self._parameters, **{name: getattr(self, name) for name in self._computed}}
         return [[found.get(name + end) for name in names] for end in ends if f"weight_ih{end}" in found]
 
     def _run(self, input: Any, states: tuple[Tensor, ...] | None) -> tuple[Any, tuple[Tensor, ...]]:

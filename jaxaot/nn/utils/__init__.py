@@ -10,5 +10,10 @@ from jaxaot.nn.utils.gradients import clip_grads_with_norm_ as clip_grads_with_n
 from jaxaot.nn.utils.gradients import get_total_norm as get_total_norm
 from jaxaot.nn.utils.vectors import parameters_to_vector as parameters_to_vector
 from jaxaot.nn.utils.vectors import vector_to_parameters as vector_to_parameters
+from jaxaot.nn.utils.weights import remove_spectral_norm as remove_spectral_norm
+from jaxaot.nn.utils.weights import remove_weight_norm as remove_weight_norm
+from jaxaot.nn.utils.weights import skip_init as skip_init
+from jaxaot.nn.utils.weights import spectral_norm as spectral_norm
+from jaxaot.nn.utils.weights import weight_norm as weight_norm
 
 _show_only_public(globals(), ("parametrizations", "parametrize", "rnn"))

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from jaxaot.errors import TensorValueError, UsageError
+from jaxaot.errors import TensorValueError
 from jaxaot.facade.gradients.grad import recording
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.tensor import Tensor
@@ -74,7 +74,7 @@ class AveragedModel(Module):
     ) -> None:
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
-            raise UsageError("Only one of avg_fn and multi_avg_fn should be provided")
+            raise TensorValueError("Only one of avg_fn and multi_avg_fn should be provided")
         self.module = copy.deepcopy(model)
         if device is not None:
             self.module.to(device)
