@@ -142,26 +142,7 @@ HINTS = {
         "DataParallel": _PARALLEL,
         "parallel": _PARALLEL,
         "SyncBatchNorm": "`ja.nn.BatchNorm2d` over a batch that is spread over devices uses the whole batch.",
-        "LazyLinear": "Write `ja.nn.Linear` with the number of features.",
-        "LazyConv2d": "Write `ja.nn.Conv2d` with the number of channels.",
-        "LazyBatchNorm2d": "Write `ja.nn.BatchNorm2d` with the number of channels.",
-        **{
-            f"Lazy{kind}": f"Write `ja.nn.{kind}` with the number of {what}."
-            for kind, what in {
-                "Conv1d": "channels",
-                "Conv3d": "channels",
-                "ConvTranspose1d": "channels",
-                "ConvTranspose2d": "channels",
-                "ConvTranspose3d": "channels",
-                "BatchNorm1d": "features",
-                "BatchNorm3d": "channels",
-                "InstanceNorm1d": "features",
-                "InstanceNorm2d": "channels",
-                "InstanceNorm3d": "channels",
-            }.items()
-        },
         "UninitializedBuffer": "Write `ja.nn.Buffer(ja.empty(sizes))`.",
-        "UninitializedParameter": "Write `ja.nn.Parameter(ja.empty(sizes))`.",
         "quantized": "Write `qwix` for flax modules, or casts to `ja.float8_e4m3fn` and `ja.int8`.",
         "CrossMapLRN2d": "Write `ja.nn.LocalResponseNorm`.",
         "AdaptiveLogSoftmaxWithLoss": "Write `ja.nn.Linear` and `ja.nn.functional.cross_entropy`.",
