@@ -41,7 +41,7 @@ def test_a_hint_is_for_a_name_that_is_not_there(place, name):
         (lambda: ja.ones(2).sofmax, "Did you mean: 'softmax'"),
         (lambda: ja.optim.AdmW, "Did you mean: 'AdamW'"),
         (lambda: ja.nn.Conv2D, "Did you mean: 'Conv2d'"),
-        (lambda: ja.utils.data, "`np.random.default_rng(seed).permutation(n)`"),
+        (lambda: ja.utils.dlpack, "Write `ja.from_dlpack`"),
         (lambda: ja.nothing_like_it, "has no attribute 'nothing_like_it'"),
     ],
 )
@@ -89,11 +89,11 @@ def test_hidden_names_are_pythons_own_errors():
 
 
 IMPORTS = {
-    "from jaxaot.utils.data import DataLoader": "No module named 'jaxaot.utils.data'. Any iterable of NumPy arrays",
+    "from jaxaot.utils.cpp_extension import load": "No module named 'jaxaot.utils.cpp_extension'. Write `jax.ffi`",
     "from jaxaot import checkpoint": "cannot import name 'checkpoint' from 'jaxaot'. Write `ja.utils.checkpoint.chec",
     "from jaxaot.utils.checkpoint import CheckpointPolicy": "`ja.policies`",
     "from jaxaot import freeze": "`ja.compiler.freeze`",
-    "from jaxaot.nn.utils.rnn import pad_sequence": "Sequences are padded here",
+    "from jaxaot.nn.utils.prune import l1_unstructured": "multiplies by a mask",
     "from jaxaot.cuda.amp import autocast": "`ja.autocast`",
     "from jaxaot.nn import DataParallel": "cannot import name 'DataParallel' from 'jaxaot.nn'. Spread the batch",
     "import jaxaot.nn.parallel": "No module named 'jaxaot.nn.parallel'. Spread the batch",
@@ -112,7 +112,7 @@ def test_an_import_line_says_what_an_attribute_says(line, words):
 
 
 def test_import_lines_of_which_nothing_is_known_are_pythons_own_errors():
-    for name in ("jaxaot.utils.data", "jaxaot.nn.utils.rnn", "jaxaot.nothing_like_it"):
+    for name in ("jaxaot.utils.dlpack", "jaxaot.nn.utils.prune", "jaxaot.nothing_like_it"):
         assert importlib.util.find_spec(name) is None and name not in sys.modules
     for line in ("import jaxaot.nothing_like_it", "from jaxaot import nothing_like_it", "import jaxaot.compile"):
         with pytest.raises(ImportError) as caught:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
 from jaxaot._util import show_only_own as _show_only_own
 from jaxaot.errors import TensorTypeError, TensorValueError
+from jaxaot.errors.absent import missing_name
 from jaxaot.facade.gradients.grad import recording
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.generator import Generator
@@ -220,5 +222,24 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
     order = _TOP["rand"](rows, columns, generator=generator).argsort(0)
     return tensor.scatter_(0, order[:n_zeros], 0.0)
 
+
+_FIRST_NAMES = ("uniform", "normal", "constant", "eye", "dirac", "xavier_uniform", "xavier_normal", "kaiming_uniform",
+                "kaiming_normal", "orthogonal", "sparse")  # fmt: skip
+"""Names that PyTorch had for functions that write in place, and keeps with a warning."""
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if name not in _FIRST_NAMES:
+        raise missing_name(__name__, name, __all__)
+
+    def first_name(*args: Any, **kwargs: Any) -> Any:
+        words = f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`."
+        warnings.warn(words, FutureWarning, stacklevel=2)
+        return globals()[f"{name}_"](*args, **kwargs)
+
+    return first_name
+
+
+__all__: list[str]
 
 _show_only_own(globals())

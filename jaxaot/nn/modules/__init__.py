@@ -2,6 +2,8 @@
 
 # ruff: noqa: F403
 
+from jaxaot.nn.modules import batchnorm as batchnorm
+from jaxaot.nn.modules import conv as conv
 from jaxaot.nn.modules.activations import *
 from jaxaot.nn.modules.attention import *
 from jaxaot.nn.modules.containers import *
