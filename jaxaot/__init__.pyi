@@ -14,11 +14,11 @@ from jaxaot.facade.memory.bound import HistogramResult, KthvalueResult, LuUnpack
 from jaxaot.facade.memory.bound import MinDimResult, ModeResult, NanmedianDimResult, QrResult, SlogdetResult, SortResult
 from jaxaot.facade.memory.bound import SvdResult, TopkResult, TriangularSolveResult
 from jaxaot.views.memory_format import MemoryFormat, MemoryLayout
-from jaxaot import amp as amp, autograd as autograd, compiler as compiler, distributed as distributed, fft as fft
-from jaxaot import func as func, linalg as linalg, masked as masked, nn as nn, optim as optim, random as random
-from jaxaot import signal as signal, special as special, utils as utils, aot as aot, errors as errors
-from jaxaot import estimate as estimate, interop as interop, policies as policies, sizes as sizes, stages as stages
-from jaxaot import subclasses as subclasses
+from jaxaot import amp as amp, autograd as autograd, compiler as compiler, distributed as distributed
+from jaxaot import distributions as distributions, fft as fft, func as func, linalg as linalg, masked as masked
+from jaxaot import nn as nn, optim as optim, random as random, signal as signal, special as special, testing as testing
+from jaxaot import utils as utils, aot as aot, errors as errors, estimate as estimate, interop as interop
+from jaxaot import policies as policies, sizes as sizes, stages as stages, subclasses as subclasses
 from jaxaot.api import compile as compile, explain as explain, trace as trace
 from jaxaot.archive.exported import export as export
 from jaxaot.archive.files import load as load
@@ -83,6 +83,7 @@ channels_last: MemoryFormat
 channels_last_3d: MemoryFormat
 strided: MemoryLayout
 
+def _standard_gamma(input: Operand, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor: ...
 def abs(input: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def abs_(input: Operand) -> Tensor: ...
 def absolute(input: Operand, *, out: Tensor | None = None) -> Tensor: ...

@@ -35,7 +35,7 @@ class _Comparison:
         if (options["rtol"] is None) != (options["atol"] is None):
             given, other = ("rtol", "atol") if options["atol"] is None else ("atol", "rtol")
             raise TensorValueError(
-                f"rtol and atol must both be specified or both be unspecified, but only {given} was. Write {other}=0 too."
+                f"rtol and atol must both be specified or both be unspecified, and only {given} was. Write {other}=0 too."
             )
         self.options = options
 
@@ -63,9 +63,11 @@ class _Comparison:
             if bool(actual) is not bool(expected):
                 self.fail(f"Booleans mismatch: {actual} is not {expected}", path)
         elif all(isinstance(value, _NUMBERS) and not isinstance(value, bool) for value in both):
-            self.numbers(*(value.item() if isinstance(value, np.number) else value for value in both), path)
+            one, other = (value.item() if isinstance(value, np.number) else value for value in both)
+            self.numbers(one, other, path)
         elif all(isinstance(value, _ARRAYS) for value in both):
-            self.tensors(*(value if isinstance(value, Tensor) else as_tensor(value) for value in both), path)
+            one, other = (value if isinstance(value, Tensor) else as_tensor(value) for value in both)
+            self.tensors(one, other, path)
         elif all(isinstance(value, Mapping) for value in both):
             missing, more = [[k for k in x if k not in y] for x, y in (both[::-1], both)]
             if missing or more:
@@ -175,7 +177,7 @@ def assert_close(
     check_stride: bool = False,
     msg: str | Callable[[str], str] | None = None,
 ) -> None:
-    """Raises unless two tensors, numbers, or lists or dicts of them are close: |actual - expected| ≤ atol + rtol·|expected|.
+    """Raises unless tensors or numbers, or lists and dicts of them, differ by at most `atol + rtol * |expected|`.
 
     Args:
       actual: What was computed.

@@ -58,15 +58,17 @@ def test_what_differs_is_told_as_by_pytorch(case):
 def test_values_that_differ_are_told():
     x = ja.tensor([1.0, 2.0, 3.0])
     ja.testing.assert_close(x, x + 1e-6)
-    with pytest.raises(AssertionError, match=r"Mismatched elements: 1 / 3 \(33.3%\)\nGreatest absolute .* index \(2,\)"):
+    with pytest.raises(
+        AssertionError, match=r"Mismatched elements: 1 / 3 \(33.3%\)\nGreatest absolute .* index \(2,\)"
+    ):
         ja.testing.assert_close(x, ja.tensor([1.0, 2.0, 4.0]))
-    with pytest.raises(AssertionError, match="attribute 'dtype' do not match: .*float32 != .*int32"):
+    with pytest.raises(AssertionError, match=r"attribute 'dtype' do not match: .*float32 != .*int32"):
         ja.testing.assert_close(x, x.int())
     with pytest.raises(AssertionError, match="attribute 'shape'"):
         ja.testing.assert_close(x, x[:2])
     with pytest.raises(AssertionError, match=r"item \['a'\]\[1\]$"):
         ja.testing.assert_close({"a": [x, x]}, {"a": [x, -x]})
-    with pytest.raises(AssertionError, match="^mine: Scalars"):
+    with pytest.raises(AssertionError, match=r"^mine: Scalars"):
         ja.testing.assert_close(1, 2, msg=lambda words: f"mine: {words}")
     with pytest.raises(ValueError, match="both be specified"):
         ja.testing.assert_close(x, x, rtol=1.0)

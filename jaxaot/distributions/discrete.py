@@ -196,11 +196,13 @@ class Categorical(_OfProbabilities):
 class OneHotCategorical(Categorical):
     """The distribution of a choice, as a vector that is 1 at its place."""
 
-    support = constraints.one_hot
-
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         super().__init__(probs, logits, validate_args)
         self.event_shape = self._param.shape[-1:]
+
+    @property
+    def support(self) -> Any:  # type: ignore[override]
+        return constraints.one_hot
 
     @property
     def mean(self) -> Tensor:

@@ -54,9 +54,7 @@ class Distribution:
     _event_dims: Mapping[str, int] = {}
     _kept: tuple[str, ...] = ()
 
-    def __init__(
-        self, batch_shape: Shape = (), event_shape: Shape = (), validate_args: bool | None = None
-    ) -> None:
+    def __init__(self, batch_shape: Shape = (), event_shape: Shape = (), validate_args: bool | None = None) -> None:
         self.batch_shape = Size(batch_shape)
         self.event_shape = Size(event_shape)
         self._validate_args = validate_args

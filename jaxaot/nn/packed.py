@@ -42,7 +42,8 @@ class PackedSequence(_Fields):
             data, batch_sizes = data
         if unsorted_indices is None and sorted_indices is not None:
             unsorted_indices = sorted_indices.argsort()
-        made = super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+        fields: Any = (data, batch_sizes, sorted_indices, unsorted_indices)
+        made = super().__new__(cls, *fields)
         made._sizes = None
         return made
 

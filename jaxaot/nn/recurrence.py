@@ -68,8 +68,10 @@ def run_direction(
         after, hidden = one(state, given[0])
         return tuple(_TOP["where"](given[1], new, old) for new, old in zip(after, state, strict=True)), hidden
 
-    last, hidden = scan(one, state, gates, reverse=reverse) if mask is None else scan(
-        one_of, state, (gates, mask), reverse=reverse
+    last, hidden = (
+        scan(one, state, gates, reverse=reverse)
+        if mask is None
+        else scan(one_of, state, (gates, mask), reverse=reverse)
     )
     return hidden, last
 

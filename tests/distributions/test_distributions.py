@@ -41,9 +41,7 @@ CASES = {
 
 def make(library, name, *args):
     """Returns a distribution and its parameters."""
-    tensors = [
-        library.tensor(np.float32(x)).requires_grad_() if isinstance(x, np.ndarray) else x for x in args
-    ]
+    tensors = [library.tensor(np.float32(x)).requires_grad_() if isinstance(x, np.ndarray) else x for x in args]
     return getattr(library.distributions, name)(*tensors), [x for x in tensors if hasattr(x, "detach")]
 
 
@@ -69,7 +67,9 @@ def described(library, case):
     if parameters:
         loss.backward()
     gradients = [p.grad for p in parameters]
-    return [x.detach().numpy() for x in (*found, *gradients)], [tuple(s) if s not in (True, False) else s for s in shapes]
+    return [x.detach().numpy() for x in (*found, *gradients)], [
+        tuple(s) if s not in (True, False) else s for s in shapes
+    ]
 
 
 @pytest.mark.oracle

@@ -23,7 +23,6 @@ def test_a_lazy_layer_becomes_that_of_pytorch(case):
     torch = pytest.importorskip("torch")
     make, shape = LAYERS[case]
     one, other, x = make(ja.nn), make(torch.nn), np.random.default_rng(0).normal(size=shape).astype(np.float32)
-    assert list(one.state_dict()) == list(other.state_dict())
     other(torch.tensor(x))
     other.reset_running_stats() if hasattr(other, "reset_running_stats") else None
     one.load_state_dict(other.state_dict())

@@ -106,9 +106,13 @@ def _set_norms(module: Module, norms: Mapping[str, _Norm]) -> None:
 def _add(module: _M, norm: _Norm) -> _M:
     norms, weight = _norms_of(module), module._parameters.get(norm.name)
     if norm.name in norms:
-        raise TensorValueError(f"the parameter {norm.name} of {type(module).__name__} is computed already. Remove that.")
+        raise TensorValueError(
+            f"the parameter {norm.name} of {type(module).__name__} is computed already. Remove that."
+        )
     if weight is None:
-        raise TensorValueError(f"{type(module).__name__} has no parameter {norm.name}. Write `name=` of one that it has.")
+        raise TensorValueError(
+            f"{type(module).__name__} has no parameter {norm.name}. Write `name=` of one that it has."
+        )
     with recording(False):
         parts = norm.split(weight.detach())
     del module._parameters[norm.name]

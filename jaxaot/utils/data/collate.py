@@ -71,7 +71,7 @@ def default_collate(batch: Any) -> Any:
         rows = [list(sample) for sample in batch]
         if len({len(row) for row in rows}) > 1:
             raise TensorValueError("each element in list of batch should be of equal size")
-        return _like(first, [default_collate(list(column)) for column in zip(*rows, strict=True)])
+        return _like(first, [default_collate(column) for column in zip(*rows, strict=True)])
     raise TensorTypeError(
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
         f"{type(first)}. Write a `collate_fn`."

@@ -21,7 +21,9 @@ class Dataset(Generic[T_co]):
     """What has a sample for each index: a class with `__getitem__`, and with `__len__` where there is an end."""
 
     def __getitem__(self, index: Any) -> T_co:
-        raise NotImplementedError(f"{type(self).__name__} has no `__getitem__`. Write `def __getitem__(self, index): …`.")
+        raise NotImplementedError(
+            f"{type(self).__name__} has no `__getitem__`. Write `def __getitem__(self, index): …`."
+        )
 
     def __add__(self, other: Dataset[Any]) -> ConcatDataset:
         return ConcatDataset([self, other])
@@ -129,9 +131,8 @@ class Subset(Dataset[T_co]):
 
     def __getitems__(self, indices: list[int]) -> list[T_co]:
         places = [self.indices[i] for i in indices]
-        if callable(fetch := getattr(self.dataset, "__getitems__", None)):
-            return list(fetch(places))
-        return [self.dataset[place] for place in places]
+        fetch: Any = getattr(self.dataset, "__getitems__", None)
+        return [self.dataset[place] for place in places] if fetch is None else fetch(places)
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -160,7 +161,9 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
             sizes[i % len(sizes)] += 1
         for i, size in enumerate(sizes):
             if not size:
-                warnings.warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2)
+                warnings.warn(
+                    f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2
+                )
     else:
         sizes = [int(length) for length in lengths]
     if sum(sizes) != total:

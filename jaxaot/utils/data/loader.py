@@ -153,23 +153,28 @@ class DataLoader(Generic[T_co]):
     ) -> None:
         is_iterable = isinstance(dataset, IterableDataset)
         given_batches = batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last)
-        _refuse({
-            "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing": num_workers < 0,
-            "timeout option should be non-negative": timeout < 0,
-            "prefetch_factor option could only be specified with num_workers > 0": num_workers == 0
-            and prefetch_factor is not None,
-            "prefetch_factor option should be positive": prefetch_factor is not None and prefetch_factor <= 0,
-            "persistent_workers option needs num_workers > 0": persistent_workers and num_workers == 0,
-            "multiprocessing_context needs num_workers > 0": multiprocessing_context is not None and num_workers == 0,
-            "an IterableDataset has its own order, and takes no shuffle, sampler or batch_sampler": is_iterable
-            and (bool(shuffle) or sampler is not None or batch_sampler is not None),
-            "sampler option is mutually exclusive with shuffle": sampler is not None and bool(shuffle),
-            "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last": bool(
-                given_batches
-            ),
-            "batch_size=None option disables auto-batching and is mutually exclusive with drop_last": batch_size is None
-            and drop_last,
-        })
+        _refuse(
+            {
+                "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing": num_workers
+                < 0,
+                "timeout option should be non-negative": timeout < 0,
+                "prefetch_factor option could only be specified with num_workers > 0": num_workers == 0
+                and prefetch_factor is not None,
+                "prefetch_factor option should be positive": prefetch_factor is not None and prefetch_factor <= 0,
+                "persistent_workers option needs num_workers > 0": persistent_workers and num_workers == 0,
+                "multiprocessing_context needs num_workers > 0": multiprocessing_context is not None
+                and num_workers == 0,
+                "an IterableDataset has its own order, and takes no shuffle, sampler or batch_sampler": is_iterable
+                and (bool(shuffle) or sampler is not None or batch_sampler is not None),
+                "sampler option is mutually exclusive with shuffle": sampler is not None and bool(shuffle),
+                "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last": bool(
+                    given_batches
+                ),
+                "batch_size=None option disables auto-batching and is mutually exclusive with drop_last": batch_size
+                is None
+                and drop_last,
+            }
+        )
         if sampler is None:
             if is_iterable:
                 sampler = _Endless()
