@@ -35,7 +35,7 @@ class _Comparison:
         if (options["rtol"] is None) != (options["atol"] is None):
             given, other = ("rtol", "atol") if options["atol"] is None else ("atol", "rtol")
             raise TensorValueError(
-                f"rtol and atol must both be specified or both be unspecified, and only {given} was. Write {other}=0 too."
+                f"rtol and atol must both be specified or both be unspecified, and only {given} is. Write `{other}=0`."
             )
         self.options = options
 

@@ -48,9 +48,10 @@ A new page of `docs/` comes under *More* until it is named here.
 
 PACKAGES = (
     "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional", "autograd.graph",
-    "compiler", "distributed", "estimate", "func", "interop", "nn", "nn.init", "nn.utils",
-    "nn.utils.parametrizations", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils", "policies",
-    "random", "sizes", "stages", "subclasses", "utils", "utils.checkpoint",
+    "compiler", "distributed", "distributions", "distributions.constraints", "estimate", "func", "interop", "nn",
+    "nn.init", "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize", "nn.utils.rnn", "optim",
+    "optim.lr_scheduler", "optim.swa_utils", "policies", "random", "sizes", "stages", "subclasses", "testing", "utils",
+    "utils.checkpoint", "utils.data",
 )  # fmt: skip
 """Packages with a page of their own; those of the op table share one."""
 OP_PACKAGES = ("fft", "linalg", "masked", "nn.functional", "signal.windows", "special")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jaxaot._util import show_only_public as _show_only_public
+from jaxaot._util import show_only_own as _show_only_own
 
 
 class Constraint(NamedTuple):
@@ -114,4 +114,4 @@ one_hot = Constraint("OneHot()", _is_one_hot, True, 1)
 lower_cholesky = Constraint("LowerCholesky()", _has_positive_diagonal, False, 2)
 positive_definite = Constraint("PositiveDefinite()", _is_symmetric, False, 2)
 
-_show_only_public(globals())
+_show_only_own(globals())

@@ -1,4 +1,4 @@
-"""Distributions of numbers."""
+"""Distributions of numbers: each class is a row of formulas of its parameters and of values `v`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxaot.distributions import constraints
+import jaxaot.distributions.constraints as constraints
 from jaxaot.distributions.distribution import TOP, Distribution, Shape
 from jaxaot.errors import TensorValueError
 from jaxaot.facade.memory.tensor import Tensor
@@ -18,399 +18,222 @@ _EULER = 0.57721566490153286060
 _LOCATED = {"loc": constraints.real, "scale": constraints.positive}
 
 
-def _info(tensor: Tensor) -> Any:
-    return np.finfo(np.float32 if tensor.dtype.itemsize < 4 else tensor.detach().dtype.name)
+def _standard_gamma(concentration: Tensor, shape: Shape) -> Tensor:
+    least = np.finfo(np.float32 if concentration.dtype.itemsize < 8 else np.float64).tiny
+    return TOP["_standard_gamma"](concentration.expand(tuple(shape))).clamp(min=float(least))
 
 
-class _Drawn(Distribution):
-    has_rsample = True
-
-    def _blank(self, like: Tensor, sample_shape: Shape) -> Tensor:
-        return like.detach().new_empty(self._extended_shape(sample_shape))
-
-    def _uniform(self, like: Tensor, sample_shape: Shape) -> Tensor:
-        """Returns draws between 0 and 1, and neither of them."""
-        return self._blank(like, sample_shape).uniform_(float(np.finfo(np.float32).tiny), 1.0)
-
-
-class _Located(_Drawn):
+class _Located(Distribution):
     loc: Tensor
     scale: Tensor
-    arg_constraints = _LOCATED
-    support = constraints.real
+    arg_constraints, support, has_rsample = _LOCATED, constraints.real, True
+    mean = mode = property(lambda self: self.loc)
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self._keep(validate_args, loc=loc, scale=scale)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
-
-    def _standard(self, value: Tensor) -> Tensor:
-        return (value - self.loc) / self.scale
+    def _standard(self, v: Tensor) -> Tensor:
+        return (v - self.loc) / self.scale
 
 
 class Normal(_Located):
     """The normal distribution of a mean `loc` and a standard deviation `scale`."""
 
-    @property
-    def stddev(self) -> Tensor:
-        return self.scale
-
-    @property
-    def variance(self) -> Tensor:
-        return self.scale**2
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        return self.loc + self._blank(self.loc, sample_shape).normal_() * self.scale
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return -((value - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - _HALF_LOG_TAU
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return 0.5 * (1 + (self._standard(value) / math.sqrt(2)).erf())
+    stddev = property(lambda self: self.scale)
+    variance = property(lambda self: self.scale**2)
+    _draw = lambda self, shape: self.loc + self._blank(shape).normal_() * self.scale
+    _density = lambda self, v: -((v - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - _HALF_LOG_TAU
+    _below = lambda self, v: 0.5 * (1 + (self._standard(v) / math.sqrt(2)).erf())
+    _entropy = lambda self: 0.5 + _HALF_LOG_TAU + self.scale.log()
 
     def icdf(self, value: Tensor) -> Tensor:
         return self.loc + self.scale * (2 * value - 1).erfinv() * math.sqrt(2)
 
-    def entropy(self) -> Tensor:
-        return 0.5 + _HALF_LOG_TAU + self.scale.log()
-
 
 class LogNormal(Normal):
-    """The distribution of the exponential of a normal one."""
+    """The distribution of the exponential of a normal number."""
 
+    stddev = Distribution.stddev
     support = constraints.positive
+    mean = property(lambda self: (self.loc + self.scale**2 / 2).exp())
+    mode = property(lambda self: (self.loc - self.scale**2).exp())
+    variance = property(lambda self: (self.scale**2).expm1() * (2 * self.loc + self.scale**2).exp())
 
-    @property
-    def mean(self) -> Tensor:
-        return (self.loc + self.scale**2 / 2).exp()
+    def _draw(self, shape: Shape) -> Tensor:
+        return super()._draw(shape).exp()  # type: ignore[arg-type]
 
-    @property
-    def mode(self) -> Tensor:
-        return (self.loc - self.scale**2).exp()
+    def _density(self, v: Tensor) -> Tensor:
+        return super()._density(v.log()) - v.log()
 
-    @property
-    def variance(self) -> Tensor:
-        return (self.scale**2).expm1() * (2 * self.loc + self.scale**2).exp()
+    def _below(self, v: Tensor) -> Tensor:
+        return super()._below(v.log())
 
-    @property
-    def stddev(self) -> Tensor:
-        return self.variance.sqrt()
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        return super().rsample(sample_shape).exp()
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        log = value.log()
-        return -((log - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - _HALF_LOG_TAU - log
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return 0.5 * (1 + (self._standard(value.log()) / math.sqrt(2)).erf())
+    def _entropy(self) -> Tensor:
+        return super()._entropy() + self.loc
 
     def icdf(self, value: Tensor) -> Tensor:
         return super().icdf(value).exp()
-
-    def entropy(self) -> Tensor:
-        return super().entropy() + self.loc
 
 
 class Laplace(_Located):
     """The distribution whose density falls exponentially on both sides of `loc`."""
 
-    @property
-    def variance(self) -> Tensor:
-        return 2 * self.scale**2
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        drawn = 2 * self._uniform(self.loc, sample_shape) - 1
-        return self.loc - self.scale * drawn.sign() * (-drawn.abs().clamp(max=1 - 2.0**-24)).log1p()
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return 0.5 - 0.5 * (value - self.loc).sign() * (-(value - self.loc).abs() / self.scale).expm1()
+    variance = property(lambda self: 2 * self.scale**2)
+    _draw = lambda self, shape: self.icdf(self._uniform(shape))
+    _density = lambda self, v: -(2 * self.scale).log() - (v - self.loc).abs() / self.scale
+    _below = lambda self, v: 0.5 - 0.5 * (v - self.loc).sign() * (-self._standard(v).abs()).expm1()
+    _entropy = lambda self: 1 + (2 * self.scale).log()
 
     def icdf(self, value: Tensor) -> Tensor:
         return self.loc - self.scale * (value - 0.5).sign() * (-2 * (value - 0.5).abs()).log1p()
-
-    def entropy(self) -> Tensor:
-        return 1 + (2 * self.scale).log()
 
 
 class Cauchy(_Located):
     """The distribution of the ratio of two normal numbers, shifted and scaled; it has no mean."""
 
-    @property
-    def mean(self) -> Tensor:
-        return TOP["full_like"](self.loc, math.nan)
-
-    @property
-    def variance(self) -> Tensor:
-        return TOP["full_like"](self.loc, math.inf)
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        return self.loc + self._blank(self.loc, sample_shape).cauchy_() * self.scale
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return -math.log(math.pi) - self.scale.log() - (self._standard(value) ** 2).log1p()
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return self._standard(value).atan() / math.pi + 0.5
+    mean = property(lambda self: TOP["full_like"](self.loc, math.nan))
+    variance = property(lambda self: TOP["full_like"](self.loc, math.inf))
+    _draw = lambda self, shape: self.loc + self._blank(shape).cauchy_() * self.scale
+    _density = lambda self, v: -math.log(math.pi) - self.scale.log() - (self._standard(v) ** 2).log1p()
+    _below = lambda self, v: self._standard(v).atan() / math.pi + 0.5
+    _entropy = lambda self: math.log(4 * math.pi) + self.scale.log()
 
     def icdf(self, value: Tensor) -> Tensor:
         return (math.pi * (value - 0.5)).tan() * self.scale + self.loc
-
-    def entropy(self) -> Tensor:
-        return math.log(4 * math.pi) + self.scale.log()
 
 
 class Gumbel(_Located):
     """The distribution of the largest of many draws."""
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc + self.scale * _EULER
-
-    @property
-    def variance(self) -> Tensor:
-        return (math.pi * self.scale) ** 2 / 6
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        drawn = self._uniform(self.loc, sample_shape)
-        return self.loc - self.scale * (-drawn.clamp(max=1 - 2.0**-24).log()).log()
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        y = -self._standard(value)
-        return y - y.exp() - self.scale.log()
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return (-(-self._standard(value)).exp()).exp()
+    mean = property(lambda self: self.loc + self.scale * _EULER)
+    variance = property(lambda self: (math.pi * self.scale) ** 2 / 6)
+    _draw = lambda self, shape: self.icdf(self._uniform(shape))
+    _density = lambda self, v: -self._standard(v) - (-self._standard(v)).exp() - self.scale.log()
+    _below = lambda self, v: (-(-self._standard(v)).exp()).exp()
+    _entropy = lambda self: self.scale.log() + (1 + _EULER)
 
     def icdf(self, value: Tensor) -> Tensor:
         return self.loc - self.scale * (-value.log()).log()
 
-    def entropy(self) -> Tensor:
-        return self.scale.log() + (1 + _EULER)
 
-
-class Uniform(_Drawn):
+class Uniform(Distribution):
     """The distribution of all numbers from `low` on that are less than `high`."""
 
     low: Tensor
     high: Tensor
-    arg_constraints = {"low": constraints.real, "high": constraints.real}
+    arg_constraints, has_rsample = {"low": constraints.real, "high": constraints.real}, True
+    support = property(lambda self: constraints.interval(self.low, self.high))
+    mean = property(lambda self: (self.high + self.low) / 2)
+    mode = property(lambda self: math.nan * self.high)
+    variance = property(lambda self: (self.high - self.low) ** 2 / 12)
+    _draw = lambda self, shape: self.low + self._blank(shape).uniform_() * (self.high - self.low)
+    _below = lambda self, v: ((v - self.low) / (self.high - self.low)).clamp(0, 1)
+    _entropy = lambda self: (self.high - self.low).log()
 
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
         self._keep(validate_args, low=low, high=high)
-        if self._is_validated() and not self._holds(self.high - self.low, constraints.positive):
+        if self._is_validated() and not (self.low < self.high).all():
             raise TensorValueError("Uniform is not defined when low>= high")
 
-    @property
-    def support(self) -> Any:  # type: ignore[override]
-        return constraints.interval(self.low, self.high)
-
     def _holds(self, value: Tensor, constraint: constraints.Constraint) -> bool:
-        return bool(constraint.check(value).all())  # as bounds are tensors
+        return bool(constraint.check(value).all())  # as the bounds are tensors
 
-    @property
-    def mean(self) -> Tensor:
-        return (self.high + self.low) / 2
-
-    @property
-    def mode(self) -> Tensor:
-        return math.nan * self.high
-
-    @property
-    def variance(self) -> Tensor:
-        return (self.high - self.low) ** 2 / 12
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        return self.low + self._blank(self.low, sample_shape).uniform_() * (self.high - self.low)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        is_inside = ((self.low <= value) & (self.high > value)).to(self.low.dtype)
-        return is_inside.log() - (self.high - self.low).log()
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return ((value - self.low) / (self.high - self.low)).clamp(0, 1)
+    def _density(self, v: Tensor) -> Tensor:
+        return ((self.low <= v) & (self.high > v)).to(self.low.dtype).log() - (self.high - self.low).log()
 
     def icdf(self, value: Tensor) -> Tensor:
         return value * (self.high - self.low) + self.low
 
-    def entropy(self) -> Tensor:
-        return (self.high - self.low).log()
 
-
-class Exponential(_Drawn):
-    """The distribution of waiting times, of which there are `rate` in one unit of time."""
+class Exponential(Distribution):
+    """The distribution of waiting times for what happens `rate` times in one unit of time."""
 
     rate: Tensor
-    arg_constraints = {"rate": constraints.positive}
-    support = constraints.nonnegative
+    arg_constraints, support, has_rsample = {"rate": constraints.positive}, constraints.nonnegative, True
+    mean = stddev = property(lambda self: 1 / self.rate)
+    mode = property(lambda self: TOP["zeros_like"](self.rate))
+    variance = property(lambda self: self.rate**-2)
+    _draw = lambda self, shape: self._blank(shape).exponential_() / self.rate
+    _density = lambda self, v: self.rate.log() - self.rate * v
+    _below = lambda self, v: 1 - (-self.rate * v).exp()
+    _entropy = lambda self: 1 - self.rate.log()
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
         self._keep(validate_args, rate=rate)
 
-    @property
-    def mean(self) -> Tensor:
-        return 1 / self.rate
-
-    @property
-    def mode(self) -> Tensor:
-        return TOP["zeros_like"](self.rate)
-
-    @property
-    def stddev(self) -> Tensor:
-        return 1 / self.rate
-
-    @property
-    def variance(self) -> Tensor:
-        return self.rate**-2
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        return self._blank(self.rate, sample_shape).exponential_() / self.rate
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return self.rate.log() - self.rate * value
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return 1 - (-self.rate * value).exp()
-
     def icdf(self, value: Tensor) -> Tensor:
         return -(-value).log1p() / self.rate
 
-    def entropy(self) -> Tensor:
-        return 1 - self.rate.log()
 
-
-class HalfNormal(_Drawn):
+class HalfNormal(Distribution):
     """The distribution of the absolute value of a normal number whose mean is 0."""
 
     scale: Tensor
-    arg_constraints = {"scale": constraints.positive}
-    support = constraints.nonnegative
+    arg_constraints, support, has_rsample = {"scale": constraints.positive}, constraints.nonnegative, True
+    mean = property(lambda self: self.scale * math.sqrt(2 / math.pi))
+    mode = property(lambda self: TOP["zeros_like"](self.scale))
+    variance = property(lambda self: self.scale**2 * (1 - 2 / math.pi))
+    _draw = lambda self, shape: (self._blank(shape).normal_() * self.scale).abs()
+    _below = lambda self, v: (v / (self.scale * math.sqrt(2))).erf()
+    _entropy = lambda self: 0.5 + _HALF_LOG_TAU + self.scale.log() - math.log(2)
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         self._keep(validate_args, scale=scale)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.scale * math.sqrt(2 / math.pi)
-
-    @property
-    def mode(self) -> Tensor:
-        return TOP["zeros_like"](self.scale)
-
-    @property
-    def variance(self) -> Tensor:
-        return self.scale**2 * (1 - 2 / math.pi)
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        return (self._blank(self.scale, sample_shape).normal_() * self.scale).abs()
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        inside = math.log(2) - value**2 / (2 * self.scale**2) - self.scale.log() - _HALF_LOG_TAU
-        return _where(value >= 0, inside, -math.inf)
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return (value / (self.scale * math.sqrt(2))).erf()
+    def _density(self, v: Tensor) -> Tensor:
+        inside = math.log(2) - v**2 / (2 * self.scale**2) - self.scale.log() - _HALF_LOG_TAU
+        return _where(v >= 0, inside, -math.inf)
 
     def icdf(self, value: Tensor) -> Tensor:
         return self.scale * math.sqrt(2) * value.erfinv()
 
-    def entropy(self) -> Tensor:
-        return 0.5 + _HALF_LOG_TAU + self.scale.log() - math.log(2)
 
-
-class Gamma(_Drawn):
+class Gamma(Distribution):
     """The gamma distribution of a shape `concentration` and a `rate`."""
 
-    concentration: Tensor
-    rate: Tensor
+    concentration: Any
+    rate: Any
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
-    support = constraints.nonnegative
+    support, has_rsample = constraints.nonnegative, True
+    mean = property(lambda self: self.concentration / self.rate)
+    mode = property(lambda self: ((self.concentration - 1) / self.rate).clamp(min=0))
+    variance = property(lambda self: self.concentration / self.rate**2)
+    _draw = lambda self, shape: _standard_gamma(self.concentration, shape) / self.rate
+    _below = lambda self, v: TOP["igamma"](self.concentration, self.rate * v)
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         self._keep(validate_args, concentration=concentration, rate=rate)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.concentration / self.rate
+    def _density(self, v: Tensor) -> Tensor:
+        n, rate = self.concentration, self.rate
+        return _xlogy(n, rate) + _xlogy(n - 1, v) - rate * v - n.lgamma()
 
-    @property
-    def mode(self) -> Tensor:
-        return ((self.concentration - 1) / self.rate).clamp(min=0)
-
-    @property
-    def variance(self) -> Tensor:
-        return self.concentration / self.rate**2
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        drawn = TOP["_standard_gamma"](self.concentration.expand(self._extended_shape(sample_shape))) / self.rate
-        return drawn.clamp(min=float(_info(drawn).tiny))
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        shape, rate = self.concentration, self.rate
-        return _xlogy(shape, rate) + _xlogy(shape - 1, value) - rate * value - shape.lgamma()
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return TOP["igamma"](self.concentration, self.rate * value)
-
-    def entropy(self) -> Tensor:
-        shape = self.concentration
-        return shape - self.rate.log() + shape.lgamma() + (1 - shape) * shape.digamma()
+    def _entropy(self) -> Tensor:
+        n = self.concentration
+        return n - self.rate.log() + n.lgamma() + (1 - n) * n.digamma()
 
 
 class Chi2(Gamma):
     """The distribution of the sum of `df` squares of normal numbers."""
 
+    df: Tensor
     arg_constraints = {"df": constraints.positive}
+    concentration = property(lambda self: self.df * 0.5)
+    rate = property(lambda self: TOP["full_like"](self.df, 0.5))
 
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         self._keep(validate_args, df=df)
 
-    df: Tensor
 
-    @property
-    def concentration(self) -> Tensor:  # type: ignore[override]
-        return self.df * 0.5
-
-    @property
-    def rate(self) -> Tensor:  # type: ignore[override]
-        return TOP["full_like"](self.df, 0.5)
-
-
-class Dirichlet(_Drawn):
+class Dirichlet(Distribution):
     """The Dirichlet distribution, of probabilities that add up to 1."""
 
     concentration: Tensor
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
-    support = constraints.simplex
-    _event_dims = {"concentration": 1}
+    support, has_rsample, _event_dims = constraints.simplex, True, {"concentration": 1}
+    _total: Any = property(lambda self: self.concentration.sum(-1, keepdim=True))
+    mean = property(lambda self: self.concentration / self._total)
+    variance = property(lambda self: self.mean * (1 - self.mean) / (self._total + 1))
 
     def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
         if concentration.ndim < 1:
@@ -418,45 +241,39 @@ class Dirichlet(_Drawn):
         self._keep(validate_args, concentration.shape[-1:], concentration=concentration)
 
     @property
-    def mean(self) -> Tensor:
-        return self.concentration / self.concentration.sum(-1, keepdim=True)
-
-    @property
     def mode(self) -> Tensor:
         above = (self.concentration - 1).clamp(min=0)
         mode = above / above.sum(-1, keepdim=True)
-        n = self.concentration.shape[-1]
-        corner = (TOP["arange"](n) == mode.argmax(-1, keepdim=True)).to(mode.dtype)
+        corner = (TOP["arange"](self.event_shape[0]) == mode.argmax(-1, keepdim=True)).to(mode.dtype)
         return _where((self.concentration < 1).all(-1, keepdim=True), corner, mode)
 
-    @property
-    def variance(self) -> Tensor:
-        total = self.concentration.sum(-1, keepdim=True)
-        return self.concentration * (total - self.concentration) / (total**2 * (total + 1))
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        drawn = TOP["_standard_gamma"](self.concentration.expand(self._extended_shape(sample_shape)))
-        drawn = drawn.clamp(min=float(_info(drawn).tiny))
+    def _draw(self, shape: Shape) -> Tensor:
+        drawn = _standard_gamma(self.concentration, shape)
         return drawn / drawn.sum(-1, keepdim=True)
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        shape = self.concentration
-        return _xlogy(shape - 1, value).sum(-1) + shape.sum(-1).lgamma() - shape.lgamma().sum(-1)
+    def _density(self, v: Tensor) -> Tensor:
+        n = self.concentration
+        return _xlogy(n - 1, v).sum(-1) + n.sum(-1).lgamma() - n.lgamma().sum(-1)
 
-    def entropy(self) -> Tensor:
-        shape, total, n = self.concentration, self.concentration.sum(-1), self.concentration.shape[-1]
-        spread = ((shape - 1) * shape.digamma()).sum(-1)
-        return shape.lgamma().sum(-1) - total.lgamma() - (n - total) * total.digamma() - spread
+    def _entropy(self) -> Tensor:
+        n, total, size = self.concentration, self.concentration.sum(-1), self.event_shape[0]
+        spread = (size - total) * total.digamma() + ((n - 1) * n.digamma()).sum(-1)
+        return n.lgamma().sum(-1) - total.lgamma() - spread
 
 
-class Beta(_Drawn):
+class Beta(Distribution):
     """The beta distribution, of numbers between 0 and 1."""
 
     concentration1: Tensor
     concentration0: Tensor
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
-    support = constraints.unit_interval
+    support, has_rsample = constraints.unit_interval, True
+    mean = property(lambda self: self.concentration1 / (self.concentration1 + self.concentration0))
+    mode = property(lambda self: self._dirichlet.mode[..., 0])
+    variance = property(lambda self: self._dirichlet.variance[..., 0])
+    _draw = lambda self, shape: self._dirichlet._draw((*shape, 2))[..., 0]
+    _density = lambda self, v: self._dirichlet._density(TOP["stack"]([v, 1 - v], -1))
+    _entropy = lambda self: self._dirichlet._entropy()
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         self._keep(validate_args, concentration1=concentration1, concentration0=concentration0)
@@ -465,67 +282,36 @@ class Beta(_Drawn):
     def _dirichlet(self) -> Dirichlet:
         return Dirichlet(TOP["stack"]([self.concentration1, self.concentration0], -1), validate_args=False)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.concentration1 / (self.concentration1 + self.concentration0)
 
-    @property
-    def mode(self) -> Tensor:
-        return self._dirichlet.mode[..., 0]
-
-    @property
-    def variance(self) -> Tensor:
-        total = self.concentration1 + self.concentration0
-        return self.concentration1 * self.concentration0 / (total**2 * (total + 1))
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        return self._dirichlet.rsample(sample_shape)[..., 0]
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return self._dirichlet.log_prob(TOP["stack"]([value, 1 - value], -1))
-
-    def entropy(self) -> Tensor:
-        return self._dirichlet.entropy()
-
-
-class StudentT(_Drawn):
+class StudentT(Distribution):
     """Student's t distribution of `df` degrees of freedom, shifted and scaled."""
 
     df: Tensor
     loc: Tensor
     scale: Tensor
     arg_constraints = {"df": constraints.positive, **_LOCATED}
-    support = constraints.real
+    support, has_rsample = constraints.real, True
+    mean = property(lambda self: _where(self.df > 1, self.loc, math.nan))
+    mode = property(lambda self: self.loc)
 
     def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None) -> None:
         self._keep(validate_args, df=df, loc=loc, scale=scale)
 
     @property
-    def mean(self) -> Tensor:
-        return _where(self.df > 1, self.loc, math.nan)
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
-
-    @property
     def variance(self) -> Tensor:
         df = _where(self.df > 2, self.df, 3.0)  # whose gradient is finite
-        finite = self.scale**2 * df / (df - 2)
-        return _where(self.df > 2, finite, _where(self.df > 1, math.inf, math.nan))
+        return _where(self.df > 2, self.scale**2 * df / (df - 2), _where(self.df > 1, math.inf, math.nan))
 
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        normal = self._blank(self.df, sample_shape).normal_()
-        return self.loc + self.scale * normal * (Chi2(self.df, False).rsample(sample_shape) / self.df).rsqrt()
+    def _draw(self, shape: Shape) -> Tensor:
+        squares = 2 * _standard_gamma(0.5 * self.df, shape)
+        return self.loc + self.scale * self._blank(shape).normal_() * (squares / self.df).rsqrt()
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        y, df = (value - self.loc) / self.scale, self.df
+    def _density(self, v: Tensor) -> Tensor:
+        y, df = (v - self.loc) / self.scale, self.df
         norm = self.scale.log() + 0.5 * df.log() + 0.5 * math.log(math.pi) + (0.5 * df).lgamma()
         return -0.5 * (df + 1) * (y**2 / df).log1p() - norm + (0.5 * (df + 1)).lgamma()
 
-    def entropy(self) -> Tensor:
+    def _entropy(self) -> Tensor:
         half, above = 0.5 * self.df, 0.5 * (self.df + 1)
         log_beta = half.lgamma() + math.lgamma(0.5) - (half + 0.5).lgamma()
         return self.scale.log() + above * (above.digamma() - half.digamma()) + 0.5 * self.df.log() + log_beta

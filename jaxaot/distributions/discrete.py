@@ -7,13 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from jaxaot.distributions import constraints
+import jaxaot.distributions.constraints as constraints
 from jaxaot.distributions.distribution import TOP, Distribution, Shape, as_parameters
 from jaxaot.errors import TensorValueError
-from jaxaot.facade.gradients.grad import recording
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
 from jaxaot.ops.promotion import default_int
+
+_where = TOP["where"]
+
+
+def _info(tensor: Tensor, least: Any = np.float32) -> Any:
+    return np.finfo(least if tensor.dtype.itemsize <= 2 else tensor.dtype.name)
 
 
 class _OfProbabilities(Distribution):
@@ -22,63 +27,46 @@ class _OfProbabilities(Distribution):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     _is_binary = True
 
-    def _keep_one(self, probs: Any, logits: Any, validate_args: bool | None) -> None:
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         if (probs is None) == (logits is None):
             raise TensorValueError("Either `probs` or `logits` must be specified, but not both.")
-        self._name = "logits" if probs is None else "probs"
-        self._keep(validate_args, **{self._name: logits if probs is None else probs})
+        self._keep(validate_args, **({"logits": logits} if probs is None else {"probs": probs}))
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_name" or name not in ("probs", "logits"):
+        if name not in ("probs", "logits") or self._kept == ():
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
         kept = self._param
         if name == "probs":
             return kept.sigmoid() if self._is_binary else functional.softmax(kept, -1)
-        eps = float(np.finfo(kept.dtype.name if kept.dtype.itemsize > 2 else np.float32).eps)
+        eps = float(_info(kept).eps)
         inside = kept.clamp(eps, 1 - eps)
         return inside.log() - (-inside).log1p() if self._is_binary else inside.log()
 
     @property
     def _param(self) -> Tensor:
-        return vars(self)[self._name]
+        return vars(self)[self._kept[0]]
 
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        raise NotImplementedError(f"{type(self).__name__} has no `rsample`. Write `sample`, and weigh by `log_prob`.")
+    def _cross_entropy(self) -> Tensor:
+        return functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
 
 class Bernoulli(_OfProbabilities):
     """The distribution of 1 with a probability `probs`, else 0."""
 
-    support = constraints.boolean
-    has_enumerate_support = True
-
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        self._keep_one(probs, logits, validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
+    support, has_enumerate_support = constraints.boolean, True
+    mean = property(lambda self: self.probs)
+    variance = property(lambda self: self.probs * (1 - self.probs))
+    _draw = lambda self, shape: self.probs.expand(tuple(shape)).bernoulli()
+    _entropy = lambda self: self._cross_entropy()
 
     @property
     def mode(self) -> Tensor:
         probs = self.probs
-        return TOP["where"](probs == 0.5, math.nan, (probs >= 0.5).to(probs.dtype))
+        return _where(probs == 0.5, math.nan, (probs >= 0.5).to(probs.dtype))
 
-    @property
-    def variance(self) -> Tensor:
-        return self.probs * (1 - self.probs)
-
-    def sample(self, sample_shape: Shape = ()) -> Tensor:
-        with recording(False):
-            return self.probs.expand(self._extended_shape(sample_shape)).bernoulli()
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        logits, value = TOP["broadcast_tensors"](self.logits, value)
-        return -functional.binary_cross_entropy_with_logits(logits, value, reduction="none")
-
-    def entropy(self) -> Tensor:
-        return functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+    def _density(self, v: Tensor) -> Tensor:
+        logits, v = TOP["broadcast_tensors"](self.logits, v)
+        return -functional.binary_cross_entropy_with_logits(logits, v, reduction="none")
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         values = TOP["arange"](2, dtype=self._param.dtype).reshape(-1, *[1] * len(self.batch_shape))
@@ -89,104 +77,53 @@ class Geometric(_OfProbabilities):
     """The distribution of how often a trial fails before it succeeds."""
 
     support = constraints.nonnegative_integer
+    mean = property(lambda self: 1 / self.probs - 1)
+    mode = property(lambda self: TOP["zeros_like"](self.probs))
+    variance = property(lambda self: (1 / self.probs - 1) / self.probs)
+    _draw = lambda self, shape: (self._uniform(shape).log() / (-self.probs).log1p()).floor()
+    _entropy = lambda self: self._cross_entropy() / self.probs
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        self._keep_one(probs, logits, validate_args)
-        if probs is not None and self._is_validated():
+        super().__init__(probs, logits, validate_args)
+        if logits is None and self._is_validated():
             self._check_parameter("probs", self.probs, constraints.positive)
 
-    @property
-    def mean(self) -> Tensor:
-        return 1 / self.probs - 1
-
-    @property
-    def mode(self) -> Tensor:
-        return TOP["zeros_like"](self.probs)
-
-    @property
-    def variance(self) -> Tensor:
-        return (1 / self.probs - 1) / self.probs
-
-    def sample(self, sample_shape: Shape = ()) -> Tensor:
-        with recording(False):
-            drawn = self.probs.new_empty(self._extended_shape(sample_shape))
-            drawn.uniform_(float(np.finfo(np.float32).tiny), 1.0)
-            return (drawn.log() / (-self.probs).log1p()).floor()
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        value, probs = TOP["broadcast_tensors"](value, self.probs)
-        probs = TOP["where"]((probs == 1) & (value == 0), 0.0, probs)
-        return value * (-probs).log1p() + self.probs.log()
-
-    def entropy(self) -> Tensor:
-        return functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs
+    def _density(self, v: Tensor) -> Tensor:
+        v, probs = TOP["broadcast_tensors"](v, self.probs)
+        return v * (-_where((probs == 1) & (v == 0), 0.0, probs)).log1p() + self.probs.log()
 
 
 class Categorical(_OfProbabilities):
     """The distribution of a choice, an index into the last dim of `probs` or `logits`."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    has_enumerate_support = True
-    _event_dims = {"probs": 1, "logits": 1}
-    _is_binary = False
+    has_enumerate_support, _is_binary, _event_dims = True, False, {"probs": 1, "logits": 1}
+    support = property(lambda self: constraints.integer_interval(0, self._num_events - 1))
+    param_shape: Any = property(lambda self: self._param.shape)
+    mean = variance = property(lambda self: self._param.new_full(tuple(self.batch_shape), math.nan))
+    mode = property(lambda self: self.probs.argmax(-1))
+    _num_events: Any = property(lambda self: self._param.shape[-1])
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        given = logits if probs is None else probs
-        if given is not None:
-            given = as_parameters({"given": given})["given"]
-            if given.ndim < 1:
-                name = "logits" if probs is None else "probs"
+        given = {name: x for name, x in (("probs", probs), ("logits", logits)) if x is not None}
+        for name, x in as_parameters(given).items():
+            if x.ndim < 1:
                 raise TensorValueError(f"`{name}` parameter must be at least one-dimensional.")
-            if logits is None:
-                probs = given / given.sum(-1, keepdim=True)
-            elif probs is None:
-                logits = given - given.logsumexp(-1, keepdim=True)
-        self._keep_one(probs, logits, validate_args)
+            given[name] = x / x.sum(-1, keepdim=True) if name == "probs" else x - x.logsumexp(-1, keepdim=True)
+        super().__init__(given.get("probs"), given.get("logits"), validate_args)
 
-    @property
-    def _num_events(self) -> int:
-        return self._param.shape[-1]
+    def _draw(self, shape: Shape) -> Tensor:
+        n = math.prod(shape[: len(shape) - len(self.batch_shape)])
+        drawn = TOP["multinomial"](self.probs.reshape(-1, self._num_events), n, True)
+        return drawn.t().reshape(tuple(shape))
 
-    @property
-    def support(self) -> Any:  # type: ignore[override]
-        return constraints.integer_interval(0, self._num_events - 1)
+    def _density(self, v: Tensor) -> Tensor:
+        v, logits = TOP["broadcast_tensors"](v.to(dtype=default_int()).unsqueeze(-1), self.logits)
+        return logits.gather(-1, v[..., :1]).squeeze(-1)
 
-    @property
-    def param_shape(self) -> Any:
-        """The shape of `probs` and `logits`."""
-        return self._param.shape
-
-    @property
-    def mean(self) -> Tensor:
-        return self._param.new_full(tuple(self.batch_shape), math.nan)
-
-    @property
-    def mode(self) -> Tensor:
-        return self.probs.argmax(-1)
-
-    @property
-    def variance(self) -> Tensor:
-        return self.mean
-
-    def _indices(self, sample_shape: Shape) -> Tensor:
-        with recording(False):
-            rows = self.probs.reshape(-1, self._num_events)
-            drawn = TOP["multinomial"](rows, math.prod(sample_shape), True)
-            return drawn.t().reshape((*sample_shape, *self.batch_shape))
-
-    def sample(self, sample_shape: Shape = ()) -> Tensor:
-        return self._indices(sample_shape)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        value, logits = TOP["broadcast_tensors"](value.to(dtype=default_int()).unsqueeze(-1), self.logits)
-        return logits.gather(-1, value[..., :1]).squeeze(-1)
-
-    def entropy(self) -> Tensor:
+    def _entropy(self) -> Tensor:
         logits = self.logits
-        least = float(np.finfo(logits.dtype.name if logits.dtype.itemsize > 2 else np.float16).min)
-        return -(logits.clamp(min=least) * self.probs).sum(-1)
+        return -(logits.clamp(min=float(_info(logits, np.float16).min)) * self.probs).sum(-1)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         values = TOP["arange"](self._num_events).reshape(-1, *[1] * len(self.batch_shape))
@@ -196,36 +133,22 @@ class Categorical(_OfProbabilities):
 class OneHotCategorical(Categorical):
     """The distribution of a choice, as a vector that is 1 at its place."""
 
+    support = property(lambda self: constraints.one_hot)
+    mean = property(lambda self: self.probs)
+    mode = property(lambda self: self._hot(self.probs.argmax(-1)))
+    variance = property(lambda self: self.probs * (1 - self.probs))
+    _draw = lambda self, shape: self._hot(Categorical._draw(self, shape[:-1]))
+
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         super().__init__(probs, logits, validate_args)
         self.event_shape = self._param.shape[-1:]
 
-    @property
-    def support(self) -> Any:  # type: ignore[override]
-        return constraints.one_hot
-
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
-
-    @property
-    def mode(self) -> Tensor:
-        return self._hot(self.probs.argmax(-1))
-
-    @property
-    def variance(self) -> Tensor:
-        return self.probs * (1 - self.probs)
-
     def _hot(self, indices: Tensor) -> Tensor:
         return functional.one_hot(indices, self._num_events).to(self._param.dtype)
 
-    def sample(self, sample_shape: Shape = ()) -> Tensor:
-        return self._hot(self._indices(sample_shape))
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        value, logits = TOP["broadcast_tensors"](value, self.logits)
-        return logits.gather(-1, value.argmax(-1, keepdim=True)).squeeze(-1)
+    def _density(self, v: Tensor) -> Tensor:
+        v, logits = TOP["broadcast_tensors"](v, self.logits)
+        return logits.gather(-1, v.argmax(-1, keepdim=True)).squeeze(-1)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         n = self._num_events
@@ -237,28 +160,11 @@ class Poisson(Distribution):
     """The distribution of how often something happens that happens `rate` times on average."""
 
     rate: Tensor
-    arg_constraints = {"rate": constraints.nonnegative}
-    support = constraints.nonnegative_integer
+    arg_constraints, support = {"rate": constraints.nonnegative}, constraints.nonnegative_integer
+    mean = variance = property(lambda self: self.rate)
+    mode = property(lambda self: self.rate.floor())
+    _draw = lambda self, shape: TOP["poisson"](self.rate.expand(tuple(shape)))
+    _density = lambda self, v: TOP["xlogy"](v, self.rate) - self.rate - (v + 1).lgamma()
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
         self._keep(validate_args, rate=rate)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.rate
-
-    @property
-    def mode(self) -> Tensor:
-        return self.rate.floor()
-
-    @property
-    def variance(self) -> Tensor:
-        return self.rate
-
-    def sample(self, sample_shape: Shape = ()) -> Tensor:
-        with recording(False):
-            return TOP["poisson"](self.rate.expand(self._extended_shape(sample_shape)))
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        return TOP["xlogy"](value, self.rate) - self.rate - (value + 1).lgamma()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from jaxaot.distributions.constraints import Constraint, independent
 from jaxaot.errors import TensorTypeError, TensorValueError
 from jaxaot.facade.dispatch.create import as_tensor, on_host
@@ -29,6 +31,11 @@ def as_parameters(values: Mapping[str, Any]) -> dict[str, Tensor]:
 def summed(value: Tensor, n: int) -> Tensor:
     """Returns the sums over the last `n` dims."""
     return value.sum(tuple(range(-n, 0))) if n else value
+
+
+def _refuse(distribution: object, name: str) -> Any:
+    cls = type(distribution).__name__
+    raise NotImplementedError(f"{cls} has no `{name}`: there is no formula for it. Write it in a class of your own.")
 
 
 class Distribution:
@@ -101,58 +108,61 @@ class Distribution:
         made.batch_shape = Size(batch_shape)
         return made
 
-    # -- what each of them defines -------------------------------------------------------------------------------------
+    # -- what each of them defines, as a row of functions; these have been checked -------------------------------------
 
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        """Returns draws that have gradients by the parameters, of shape (*sample_shape, *batch_shape, *event_shape)."""
-        raise NotImplementedError(f"{type(self).__name__} has no `rsample`. Write `sample`, and weigh by `log_prob`.")
+    mean: Any = property(lambda self: _refuse(self, "mean"))
+    mode: Any = property(lambda self: _refuse(self, "mode"))
+    variance: Any = property(lambda self: _refuse(self, "variance"))
+    stddev: Any = property(lambda self: self.variance.sqrt())
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        """Returns the logarithm of the density, or of the probability, at values."""
-        raise NotImplementedError(f"{type(self).__name__} has no `log_prob`.")
+    def _draw(self, shape: Size) -> Tensor:
+        return _refuse(self, "sample")
 
-    def entropy(self) -> Tensor:
-        """Returns the entropy, of shape `batch_shape`."""
-        raise NotImplementedError(f"{type(self).__name__} has no `entropy`.")
+    def _density(self, v: Tensor) -> Tensor:
+        return _refuse(self, "log_prob")
 
-    def cdf(self, value: Tensor) -> Tensor:
-        """Returns the probability of less than values."""
-        raise NotImplementedError(f"{type(self).__name__} has no `cdf`.")
+    def _below(self, v: Tensor) -> Tensor:
+        return _refuse(self, "cdf")
+
+    def _entropy(self) -> Tensor:
+        return _refuse(self, "entropy")
 
     def icdf(self, value: Tensor) -> Tensor:
         """Returns of which values the `cdf` is `value`."""
-        raise NotImplementedError(f"{type(self).__name__} has no `icdf`.")
+        return _refuse(self, "icdf")
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """Returns all values along a new first dim."""
-        raise NotImplementedError(f"{type(self).__name__} has no `enumerate_support`: its values are not listed.")
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean."""
-        raise NotImplementedError(f"{type(self).__name__} has no `mean`.")
-
-    @property
-    def mode(self) -> Tensor:
-        """The likeliest value."""
-        raise NotImplementedError(f"{type(self).__name__} has no `mode`.")
-
-    @property
-    def variance(self) -> Tensor:
-        """The variance."""
-        raise NotImplementedError(f"{type(self).__name__} has no `variance`.")
+        return _refuse(self, "enumerate_support")
 
     # -- what follows --------------------------------------------------------------------------------------------------
+
+    def rsample(self, sample_shape: Shape = ()) -> Tensor:
+        """Returns draws that have gradients by the parameters, of shape (*sample_shape, *batch_shape, *event_shape)."""
+        if not self.has_rsample:
+            raise NotImplementedError(
+                f"{type(self).__name__} has no `rsample`. Write `sample`, and weigh by `log_prob`."
+            )
+        return self._draw(self._extended_shape(sample_shape))
 
     def sample(self, sample_shape: Shape = ()) -> Tensor:
         """Returns draws without gradients, of shape (*sample_shape, *batch_shape, *event_shape)."""
         with recording(False):
-            return self.rsample(sample_shape)
+            return self._draw(self._extended_shape(sample_shape))
 
-    @property
-    def stddev(self) -> Tensor:
-        """The standard deviation."""
-        return self.variance.sqrt()
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Returns the logarithm of the density, or of the probability, at values."""
+        self._check_value(value)
+        return self._density(value)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Returns the probability of at most a value."""
+        self._check_value(value)
+        return self._below(value)
+
+    def entropy(self) -> Tensor:
+        """Returns the entropy, of shape `batch_shape`."""
+        return self._entropy()
 
     def perplexity(self) -> Tensor:
         """Returns the exponential of the entropy."""
@@ -160,6 +170,14 @@ class Distribution:
 
     def _extended_shape(self, sample_shape: Shape = ()) -> Size:
         return Size((*sample_shape, *self.batch_shape, *self.event_shape))
+
+    def _blank(self, shape: Shape) -> Tensor:
+        """Returns a tensor for draws, of the dtype and on the device of the parameters."""
+        return getattr(self, self._kept[0]).detach().new_empty(tuple(shape))
+
+    def _uniform(self, shape: Shape) -> Tensor:
+        """Returns draws between 0 and 1, and neither of them."""
+        return self._blank(shape).uniform_(float(np.finfo(np.float32).tiny), 1.0).clamp(max=1 - 2.0**-24)
 
     # -- checks --------------------------------------------------------------------------------------------------------
 
@@ -231,37 +249,24 @@ class Independent(Distribution):
         shape = (*batch_shape, *self.event_shape[:n])
         return type(self)(base.expand(shape), n, self._validate_args)
 
-    @property
-    def has_rsample(self) -> bool:  # type: ignore[override]
-        return self.base_dist.has_rsample
+    has_rsample: Any = property(lambda self: self.base_dist.has_rsample)
+    mean = property(lambda self: self.base_dist.mean)
+    mode = property(lambda self: self.base_dist.mode)
+    variance = property(lambda self: self.base_dist.variance)
 
     @property
     def support(self) -> Any:  # type: ignore[override]
         base, n = self.base_dist.support, self.reinterpreted_batch_ndims
         return independent(base, n) if n else base
 
-    @property
-    def mean(self) -> Tensor:
-        return self.base_dist.mean
-
-    @property
-    def mode(self) -> Tensor:
-        return self.base_dist.mode
-
-    @property
-    def variance(self) -> Tensor:
-        return self.base_dist.variance
-
-    def sample(self, sample_shape: Shape = ()) -> Tensor:
-        return self.base_dist.sample(sample_shape)
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        return self.base_dist.rsample(sample_shape)
+    def _draw(self, shape: Size) -> Tensor:
+        n = len(shape) - len(self.batch_shape) - len(self.event_shape)
+        return self.base_dist._draw(self.base_dist._extended_shape(shape[:n]))
 
     def log_prob(self, value: Tensor) -> Tensor:
         return summed(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
-    def entropy(self) -> Tensor:
+    def _entropy(self) -> Tensor:
         return summed(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def __repr__(self) -> str:

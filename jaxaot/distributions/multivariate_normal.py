@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from jaxaot.distributions import constraints
-from jaxaot.distributions.distribution import TOP, Distribution, Shape
+import jaxaot.distributions.constraints as constraints
+from jaxaot.distributions.distribution import TOP, Distribution
 from jaxaot.errors import TensorValueError
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.tensor import Tensor
@@ -61,10 +61,12 @@ class MultivariateNormal(Distribution):
             self._check_parameter(name, matrix, self.arg_constraints[name])
         self._keep(validate_args, loc.shape[-1:], loc=loc, scale_tril=_triangle(name, matrix))
 
-    @property
-    def covariance_matrix(self) -> Tensor:
-        """The covariances."""
-        return self.scale_tril @ self.scale_tril.mT
+    covariance_matrix: Any = property(lambda self: self.scale_tril @ self.scale_tril.mT)
+    mean = mode = property(lambda self: self.loc)
+    variance = property(lambda self: (self.scale_tril**2).sum(-1))
+    _half_log_det: Any = property(lambda self: self.scale_tril.diagonal(0, -2, -1).log().sum(-1))
+    _draw = lambda self, shape: self.loc + (self.scale_tril @ self._blank(shape).normal_().unsqueeze(-1)).squeeze(-1)
+    _entropy = lambda self: 0.5 * self.event_shape[0] * (1 + math.log(2 * math.pi)) + self._half_log_det
 
     @property
     def precision_matrix(self) -> Tensor:
@@ -72,36 +74,11 @@ class MultivariateNormal(Distribution):
         inverse = _LINALG["inv"](self.scale_tril)
         return inverse.mT @ inverse
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
-
-    @property
-    def variance(self) -> Tensor:
-        return (self.scale_tril**2).sum(-1)
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        drawn = self.loc.detach().new_empty(self._extended_shape(sample_shape)).normal_()
-        return self.loc + (self.scale_tril @ drawn.unsqueeze(-1)).squeeze(-1)
-
-    @property
-    def _half_log_det(self) -> Tensor:
-        return self.scale_tril.diagonal(0, -2, -1).log().sum(-1)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._check_value(value)
-        tail = tuple(self.scale_tril.shape[-2:])
-        apart = (value - self.loc).unsqueeze(-1)
-        matrix = self.scale_tril.expand((*apart.shape[:-2], *tail))
+    def _density(self, v: Tensor) -> Tensor:
+        apart = (v - self.loc).unsqueeze(-1)
+        matrix = self.scale_tril.expand((*apart.shape[:-2], *self.scale_tril.shape[-2:]))
         squares = (_LINALG["solve_triangular"](matrix, apart, upper=False) ** 2).sum((-2, -1))
-        return -0.5 * (tail[0] * math.log(2 * math.pi) + squares) - self._half_log_det
-
-    def entropy(self) -> Tensor:
-        return 0.5 * self.loc.shape[-1] * (1 + math.log(2 * math.pi)) + self._half_log_det
+        return -0.5 * (self.event_shape[0] * math.log(2 * math.pi) + squares) - self._half_log_det
 
 
 def _triangle(name: str, matrix: Any) -> Tensor:

@@ -30,6 +30,7 @@ class PackedSequence(_Fields):
     """
 
     _sizes: tuple[int, ...] | None
+    __module__ = "jaxaot.nn.utils.rnn"  # where users find it
 
     def __new__(
         cls,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxaot._util import show_only_public as _show_only_public
+from jaxaot._util import show_only_own as _show_only_own
 from jaxaot.errors import ShapeMismatchError, TensorError, TensorTypeError, TensorValueError
 from jaxaot.facade.dispatch.create import as_tensor, from_numpy, on_host
 from jaxaot.facade.members.methods import FUNCTIONS
@@ -159,4 +159,4 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     return unpad_sequence(whole, lengths, batch_first=True)
 
 
-_show_only_public(globals())
+_show_only_own(globals())

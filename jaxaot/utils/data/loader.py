@@ -95,6 +95,24 @@ def _refuse(found: dict[str, bool]) -> None:
         raise TensorValueError("DataLoader: " + "; ".join(wrong) + ".")
 
 
+def _check_order(
+    is_iterable: bool, batch_size: int | None, shuffle: object, sampler: object, batch_sampler: object, drop_last: bool
+) -> None:
+    is_own = sampler is not None or batch_sampler is not None
+    is_batched = batch_size != 1 or bool(shuffle) or sampler is not None or drop_last
+    _refuse(
+        {
+            "an IterableDataset has its own order, and takes no shuffle, sampler or batch_sampler": is_iterable
+            and (bool(shuffle) or is_own),
+            "sampler option is mutually exclusive with shuffle": sampler is not None and bool(shuffle),
+            "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last": is_batched
+            and batch_sampler is not None,
+            "batch_size=None option disables auto-batching and is mutually exclusive with drop_last": drop_last
+            and batch_size is None,
+        }
+    )
+
+
 class DataLoader(Generic[T_co]):
     """The batches of a dataset, anew each time it is iterated.
 
@@ -152,36 +170,22 @@ class DataLoader(Generic[T_co]):
         in_order: bool = True,
     ) -> None:
         is_iterable = isinstance(dataset, IterableDataset)
-        given_batches = batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last)
+        _check_order(is_iterable, batch_size, shuffle, sampler, batch_sampler, drop_last)
         _refuse(
             {
-                "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing": num_workers
-                < 0,
+                "num_workers option should be non-negative; use 0 for no workers": num_workers < 0,
                 "timeout option should be non-negative": timeout < 0,
-                "prefetch_factor option could only be specified with num_workers > 0": num_workers == 0
-                and prefetch_factor is not None,
+                "prefetch_factor option could only be specified with num_workers > 0": prefetch_factor is not None
+                and not num_workers,
                 "prefetch_factor option should be positive": prefetch_factor is not None and prefetch_factor <= 0,
-                "persistent_workers option needs num_workers > 0": persistent_workers and num_workers == 0,
+                "persistent_workers option needs num_workers > 0": persistent_workers and not num_workers,
                 "multiprocessing_context needs num_workers > 0": multiprocessing_context is not None
-                and num_workers == 0,
-                "an IterableDataset has its own order, and takes no shuffle, sampler or batch_sampler": is_iterable
-                and (bool(shuffle) or sampler is not None or batch_sampler is not None),
-                "sampler option is mutually exclusive with shuffle": sampler is not None and bool(shuffle),
-                "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last": bool(
-                    given_batches
-                ),
-                "batch_size=None option disables auto-batching and is mutually exclusive with drop_last": batch_size
-                is None
-                and drop_last,
+                and not num_workers,
             }
         )
         if sampler is None:
-            if is_iterable:
-                sampler = _Endless()
-            elif shuffle:
-                sampler = RandomSampler(dataset, generator=generator)
-            else:
-                sampler = SequentialSampler(dataset)
+            ordered = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+            sampler = _Endless() if is_iterable else ordered
         if batch_sampler is not None:
             batch_size = None
         elif batch_size is not None:
@@ -192,8 +196,7 @@ class DataLoader(Generic[T_co]):
         self.batch_sampler = batch_sampler
         self.num_workers = num_workers
         self.collate_fn: Any = collate_fn or (default_convert if batch_sampler is None else default_collate)
-        self.pin_memory = pin_memory
-        self.pin_memory_device = pin_memory_device
+        self.pin_memory, self.pin_memory_device, self.in_order = pin_memory, pin_memory_device, in_order
         self.drop_last = drop_last
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
@@ -201,7 +204,6 @@ class DataLoader(Generic[T_co]):
         self.generator = generator
         self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
         self.persistent_workers = persistent_workers
-        self.in_order = in_order
         self._pool: Pool | None = None
 
     def __iter__(self) -> Iterator[Any]:
