@@ -164,8 +164,8 @@ def _of_tensors(x: np.ndarray, y: np.ndarray, close: np.ndarray, rtol: float, at
 
 
 def assert_close(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     *,
     allow_subclasses: bool = True,
     rtol: float | None = None,

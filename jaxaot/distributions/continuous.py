@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import jaxaot.distributions.constraints as constraints
-from jaxaot.distributions.distribution import TOP, Distribution, Shape
+from jaxaot.distributions.distribution import TOP, Distribution, Shape, Value
 from jaxaot.errors import TensorValueError
 from jaxaot.facade.memory.tensor import Tensor
 
@@ -29,7 +29,7 @@ class _Located(Distribution):
     arg_constraints, support, has_rsample = _LOCATED, constraints.real, True
     mean = mode = property(lambda self: self.loc)
 
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, loc: Value, scale: Value, validate_args: bool | None = None) -> None:
         self._keep(validate_args, loc=loc, scale=scale)
 
     def _standard(self, v: Tensor) -> Tensor:
@@ -130,7 +130,7 @@ class Uniform(Distribution):
     _below = lambda self, v: ((v - self.low) / (self.high - self.low)).clamp(0, 1)
     _entropy = lambda self: (self.high - self.low).log()
 
-    def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, low: Value, high: Value, validate_args: bool | None = None) -> None:
         self._keep(validate_args, low=low, high=high)
         if self._is_validated() and not (self.low < self.high).all():
             raise TensorValueError("Uniform is not defined when low>= high")
@@ -158,7 +158,7 @@ class Exponential(Distribution):
     _below = lambda self, v: 1 - (-self.rate * v).exp()
     _entropy = lambda self: 1 - self.rate.log()
 
-    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, rate: Value, validate_args: bool | None = None) -> None:
         self._keep(validate_args, rate=rate)
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -177,7 +177,7 @@ class HalfNormal(Distribution):
     _below = lambda self, v: (v / (self.scale * math.sqrt(2))).erf()
     _entropy = lambda self: 0.5 + _HALF_LOG_TAU + self.scale.log() - math.log(2)
 
-    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, scale: Value, validate_args: bool | None = None) -> None:
         self._keep(validate_args, scale=scale)
 
     def _density(self, v: Tensor) -> Tensor:
@@ -201,7 +201,7 @@ class Gamma(Distribution):
     _draw = lambda self, shape: _standard_gamma(self.concentration, shape) / self.rate
     _below = lambda self, v: TOP["igamma"](self.concentration, self.rate * v)
 
-    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, concentration: Value, rate: Value, validate_args: bool | None = None) -> None:
         self._keep(validate_args, concentration=concentration, rate=rate)
 
     def _density(self, v: Tensor) -> Tensor:
@@ -221,7 +221,7 @@ class Chi2(Gamma):
     concentration = property(lambda self: self.df * 0.5)
     rate = property(lambda self: TOP["full_like"](self.df, 0.5))
 
-    def __init__(self, df: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, df: Value, validate_args: bool | None = None) -> None:
         self._keep(validate_args, df=df)
 
 
@@ -275,7 +275,7 @@ class Beta(Distribution):
     _density = lambda self, v: self._dirichlet._density(TOP["stack"]([v, 1 - v], -1))
     _entropy = lambda self: self._dirichlet._entropy()
 
-    def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, concentration1: Value, concentration0: Value, validate_args: bool | None = None) -> None:
         self._keep(validate_args, concentration1=concentration1, concentration0=concentration0)
 
     @property
@@ -294,7 +294,7 @@ class StudentT(Distribution):
     mean = property(lambda self: _where(self.df > 1, self.loc, math.nan))
     mode = property(lambda self: self.loc)
 
-    def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None) -> None:
+    def __init__(self, df: Value, loc: Value = 0.0, scale: Value = 1.0, validate_args: bool | None = None) -> None:
         self._keep(validate_args, df=df, loc=loc, scale=scale)
 
     @property

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 import jaxaot.distributions.constraints as constraints
-from jaxaot.distributions.distribution import TOP, Distribution, Shape, as_parameters
+from jaxaot.distributions.distribution import TOP, Distribution, Shape, Value, as_parameters
 from jaxaot.errors import TensorValueError
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional
 from jaxaot.ops.promotion import default_int
 
+_Given = Value | None
 _where = TOP["where"]
 
 
-def _info(tensor: Tensor, least: Any = np.float32) -> Any:
+def _info(tensor: Tensor, least: type = np.float32) -> Any:
     return np.finfo(least if tensor.dtype.itemsize <= 2 else tensor.dtype.name)
 
 
@@ -27,10 +28,11 @@ class _OfProbabilities(Distribution):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     _is_binary = True
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(self, probs: _Given = None, logits: _Given = None, validate_args: bool | None = None) -> None:
         if (probs is None) == (logits is None):
             raise TensorValueError("Either `probs` or `logits` must be specified, but not both.")
-        self._keep(validate_args, **({"logits": logits} if probs is None else {"probs": probs}))
+        given: dict[str, Any] = {"logits": logits} if probs is None else {"probs": probs}
+        self._keep(validate_args, **given)
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("probs", "logits") or self._kept == ():
@@ -83,7 +85,7 @@ class Geometric(_OfProbabilities):
     _draw = lambda self, shape: (self._uniform(shape).log() / (-self.probs).log1p()).floor()
     _entropy = lambda self: self._cross_entropy() / self.probs
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(self, probs: _Given = None, logits: _Given = None, validate_args: bool | None = None) -> None:
         super().__init__(probs, logits, validate_args)
         if logits is None and self._is_validated():
             self._check_parameter("probs", self.probs, constraints.positive)
@@ -104,7 +106,7 @@ class Categorical(_OfProbabilities):
     mode = property(lambda self: self.probs.argmax(-1))
     _num_events: Any = property(lambda self: self._param.shape[-1])
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(self, probs: _Given = None, logits: _Given = None, validate_args: bool | None = None) -> None:
         given = {name: x for name, x in (("probs", probs), ("logits", logits)) if x is not None}
         for name, x in as_parameters(given).items():
             if x.ndim < 1:
@@ -139,7 +141,7 @@ class OneHotCategorical(Categorical):
     variance = property(lambda self: self.probs * (1 - self.probs))
     _draw = lambda self, shape: self._hot(Categorical._draw(self, shape[:-1]))
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(self, probs: _Given = None, logits: _Given = None, validate_args: bool | None = None) -> None:
         super().__init__(probs, logits, validate_args)
         self.event_shape = self._param.shape[-1:]
 
@@ -166,5 +168,5 @@ class Poisson(Distribution):
     _draw = lambda self, shape: TOP["poisson"](self.rate.expand(tuple(shape)))
     _density = lambda self, v: TOP["xlogy"](v, self.rate) - self.rate - (v + 1).lgamma()
 
-    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, rate: Value, validate_args: bool | None = None) -> None:
         self._keep(validate_args, rate=rate)

@@ -19,9 +19,10 @@ from jaxaot.tape.modes import state
 TOP: Mapping[str, Callable[..., Any]] = FUNCTIONS[""]
 
 Shape = Sequence[int]
+Value = Tensor | float
 
 
-def as_parameters(values: Mapping[str, Any]) -> dict[str, Tensor]:
+def as_parameters(values: Mapping[str, Value]) -> dict[str, Tensor]:
     """Returns parameters as tensors; numbers get the dtype of the first tensor."""
     tensor = next((value for value in values.values() if isinstance(value, Tensor)), None)
     options = {"dtype": default_float()} if tensor is None else {"dtype": tensor.dtype, "device": tensor.device}
@@ -85,7 +86,7 @@ class Distribution:
         given = self._validate_args
         return (self._checks and state.trace is None) if given is None else given
 
-    def _keep(self, validate_args: bool | None, event_shape: Shape = (), **given: Any) -> None:
+    def _keep(self, validate_args: bool | None, event_shape: Shape = (), **given: Value) -> None:
         """Keeps parameters, made tensors of one batch shape, as attributes."""
         parameters = as_parameters(given)
         dims = [tensor.ndim - self._event_dims.get(name, 0) for name, tensor in parameters.items()]
@@ -97,7 +98,7 @@ class Distribution:
         self._kept = tuple(parameters)
         Distribution.__init__(self, batch_shape, event_shape, validate_args)
 
-    def expand(self, batch_shape: Shape, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Shape, _instance: object = None) -> Any:
         """Returns the distribution with a larger batch, without copies of its parameters."""
         made = object.__new__(type(self))
         vars(made).update(vars(self))
@@ -193,7 +194,7 @@ class Distribution:
                 f"{self} to satisfy the constraint {constraint}, but found invalid values:\n{value}"
             )
 
-    def _check_value(self, value: Any) -> None:
+    def _check_value(self, value: object) -> None:
         """Raises unless values are of this distribution, where that is checked."""
         if not isinstance(value, Tensor):
             raise TensorTypeError(
@@ -231,7 +232,7 @@ class Independent(Distribution):
     """
 
     def __init__(
-        self, base_distribution: Any, reinterpreted_batch_ndims: int, validate_args: bool | None = None
+        self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None
     ) -> None:
         shape = tuple(base_distribution.batch_shape)
         if reinterpreted_batch_ndims > len(shape):
@@ -244,7 +245,7 @@ class Independent(Distribution):
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         super().__init__(shape[:n], (*shape[n:], *base_distribution.event_shape), validate_args)
 
-    def expand(self, batch_shape: Shape, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Shape, _instance: object = None) -> Any:
         base, n = self.base_dist, self.reinterpreted_batch_ndims
         shape = (*batch_shape, *self.event_shape[:n])
         return type(self)(base.expand(shape), n, self._validate_args)

@@ -140,13 +140,22 @@ def test_draws_have_the_moments_that_are_said(name):
     np.testing.assert_allclose(drawn.var(0), variance, rtol=0.25)
 
 
-@each("name", ["Normal", "Gamma", "Dirichlet"])
-def test_gradients_flow_through_draws(name):
+def flow(name):
     made, parameters = make(ja, name, *CASES[name][0][1:])
     made.rsample((3,)).square().sum().backward()
     assert all(np.isfinite(p.grad.numpy()).all() and (p.grad != 0).all() for p in parameters)
+
+
+def test_gradients_flow_through_draws():
+    flow("Normal")
     with pytest.raises(NotImplementedError, match="Write `sample`"):
         make(ja, "Categorical", P)[0].rsample()
+
+
+@pytest.mark.slow
+@each("name", ["Laplace", "Gumbel", "Gamma", "Beta", "Dirichlet", "StudentT", "MultivariateNormal"])
+def test_gradients_flow_through_all_draws(name):
+    flow(name)
 
 
 REFUSED = {
@@ -205,17 +214,34 @@ def ppo(policy, value_of, optimizer):
     return step
 
 
+def run_ppo(how):
+    ja.manual_seed(1)
+    policy, value_of = ja.nn.Linear(4, 3), ja.nn.Linear(4, 1)
+    optimizer = ja.optim.SGD([*policy.parameters(), *value_of.parameters()], lr=0.1)
+    given = [ja.randn(8, 4), ja.arange(8) % 3, *ja.randn(3, 8)]
+    before = [x.detach().numpy().copy() for x in (policy.weight, policy.bias, value_of.weight, value_of.bias, *given)]
+    step = how(ppo(policy, value_of, optimizer))
+    return [x.numpy() for _ in range(2) for x in step(*given)], before
+
+
 def test_a_step_of_ppo_is_compiled():
-    results = []
-    for how in (lambda f: f, lambda f: ja.compile(f, fullgraph=True)):
-        ja.manual_seed(1)
-        policy, value_of = ja.nn.Linear(4, 3), ja.nn.Linear(4, 1)
-        optimizer = ja.optim.SGD([*policy.parameters(), *value_of.parameters()], lr=0.1)
-        step = how(ppo(policy, value_of, optimizer))
-        seen, numbers = ja.randn(8, 4), ja.randn(3, 8)
-        results.append([x for i in range(2) for x in step(seen, ja.arange(8) % 3, *numbers)])
-    for one, other in zip(*results, strict=True):
-        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-5)
+    found, (w, b, v, c, seen, actions, old, advantages, returns) = run_ppo(
+        lambda step: ja.compile(step, fullgraph=True)
+    )
+    logits = seen @ w.T + b
+    logits -= np.log(np.exp(logits).sum(-1, keepdims=True))
+    ratio = np.exp(logits[np.arange(8), actions] - old)
+    surrogate = np.maximum(-advantages * ratio, -advantages * ratio.clip(0.8, 1.2)).mean()
+    entropy = -(np.exp(logits) * logits).sum(-1).mean()
+    expected = surrogate - 0.01 * entropy + 0.5 * (((seen @ v.T + c)[:, 0] - returns) ** 2).mean()
+    assert found[0] == pytest.approx(expected, rel=1e-4) and found[2] < found[0]
+    assert found[1].shape == (8,) and set(found[1]) <= {0, 1, 2}
+
+
+@pytest.mark.slow
+def test_a_step_of_ppo_is_the_same_eagerly():
+    for one, other in zip(run_ppo(lambda step: step)[0], run_ppo(ja.compile)[0], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
 def test_a_distribution_outside_of_a_compiled_function_is_read():

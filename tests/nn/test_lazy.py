@@ -31,14 +31,14 @@ def test_a_lazy_layer_becomes_that_of_pytorch(case):
 
 
 def test_parameters_stay_the_same_objects():
-    model = ja.nn.Sequential(ja.nn.LazyLinear(3), ja.nn.ReLU(), ja.nn.LazyLinear(1)).eval()
+    model = ja.nn.Sequential(ja.nn.LazyLinear(3)).eval()
     weight = model[0].weight
     assert isinstance(weight, ja.nn.UninitializedParameter) and isinstance(weight, ja.nn.Parameter)
     optimizer = ja.optim.SGD(model.parameters(), lr=0.1)
     x = ja.ones(2, 4)
     model(x)
     assert type(model[0]) is ja.nn.Linear and model[0].weight is weight and not model[0].training
-    assert not isinstance(weight, ja.nn.UninitializedParameter) and model[2].in_features == 3
+    assert not isinstance(weight, ja.nn.UninitializedParameter) and model[0].in_features == 4
 
     @ja.compile(fullgraph=True)
     def step(x):
@@ -49,6 +49,13 @@ def test_parameters_stay_the_same_objects():
         return loss.detach()
 
     assert step(x).item() > step(x).item() and pickle.loads(pickle.dumps(model))[0].in_features == 4
+
+
+def test_base_classes_have_pytorchs_places():
+    modules = ja.nn.modules
+    assert isinstance(ja.nn.Conv2d(1, 1, 1), modules.conv._ConvNd)
+    assert isinstance(ja.nn.BatchNorm1d(1), modules.batchnorm._BatchNorm)
+    assert not isinstance(ja.nn.Linear(1, 1), modules.conv._ConvNd | modules.batchnorm._BatchNorm)
 
 
 def test_a_first_input_inside_of_a_compiled_function_is_refused():

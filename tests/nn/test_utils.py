@@ -137,6 +137,7 @@ def test_a_weight_of_the_old_names_is_compiled_copied_pickled_and_made_plain(kin
         getattr(ja.nn.utils, f"remove_{kind}")(layer)
 
 
+@pytest.mark.slow
 def test_a_recurrent_layer_reads_a_computed_weight():
     layer = ja.nn.utils.weight_norm(ja.nn.RNN(4, 3), "weight_hh_l0")
     found = layer(ja.tensor(X))[0]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from jaxaot.errors import TraceError
 from jaxaot.facade.gradients.grad import recording
@@ -18,6 +19,7 @@ from jaxaot.nn.modules.convolution import (
     ConvTranspose3d,
 )
 from jaxaot.nn.modules.linear import Linear
+from jaxaot.nn.modules.module import Module
 from jaxaot.nn.modules.norms import (
     BatchNorm1d,
     BatchNorm2d,
@@ -29,6 +31,8 @@ from jaxaot.nn.modules.norms import (
 from jaxaot.nn.parameter import UninitializedParameter
 from jaxaot.tape.modes import state
 
+M = TypeVar("M", bound=Module)
+
 
 class _Lazy:
     """A layer without its first argument; at its first call it becomes a layer of the plain class.
@@ -36,10 +40,12 @@ class _Lazy:
     Attributes:
       cls_to_become: That class.
       _size: The name of the argument.
+      _defaults: Defaults that the lazy class has of its own, as in PyTorch.
     """
 
     cls_to_become: Any
     _size: str
+    _defaults: dict[str, bool]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._begin(1, args, kwargs)
@@ -53,12 +59,14 @@ class _Lazy:
             if value is not None and value.ndim:
                 attributes["_buffers"][name] = empty((0,), value.device, value.dtype)
 
-    def _begin(self, size: int, args: Any, kwargs: Any) -> None:
+    def _begin(self, size: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Makes this a layer of the plain class, of a multiple of a size that it can have."""
         init = self.cls_to_become.__init__
+        given = inspect.signature(init).bind(self, size, *args, **kwargs)
+        given.arguments.update({**self._defaults, **given.arguments})
         if size == 1:
-            size = inspect.signature(init).bind(self, size, *args, **kwargs).arguments.get("groups", 1)
-        init(self, size, *args, **kwargs)
+            given.arguments[self._size] = given.arguments.get("groups", 1)
+        init(*given.args, **given.kwargs)
 
     def has_uninitialized_params(self) -> bool:
         """Returns that parameters wait for the first input."""
@@ -110,79 +118,23 @@ class _Lazy:
             self._become(weight.shape[0] if is_first else weight.shape[1] * kwargs.get("groups", 1))
 
 
-class LazyLinear(_Lazy, Linear):
-    """A `Linear` that takes `in_features` from its first input."""
-
-    cls_to_become, _size = Linear, "in_features"
-
-
-class LazyConv1d(_Lazy, Conv1d, n_dims=1):
-    """A `Conv1d` that takes `in_channels` from its first input."""
-
-    cls_to_become, _size = Conv1d, "in_channels"
+def _lazy(plain: type[M], size: str, **defaults: bool) -> Callable[..., M]:
+    """Returns the class of layers that become some of a plain class."""
+    own = {"__doc__": f"A `{plain.__name__}` that takes `{size}` from its first input.", "__module__": __name__}
+    own |= {"cls_to_become": plain, "_size": size, "_defaults": defaults}
+    return type(f"Lazy{plain.__name__}", (_Lazy, plain), own)  # type: ignore[return-value]
 
 
-class LazyConv2d(_Lazy, Conv2d, n_dims=2):
-    """A `Conv2d` that takes `in_channels` from its first input."""
-
-    cls_to_become, _size = Conv2d, "in_channels"
-
-
-class LazyConv3d(_Lazy, Conv3d, n_dims=3):
-    """A `Conv3d` that takes `in_channels` from its first input."""
-
-    cls_to_become, _size = Conv3d, "in_channels"
-
-
-class LazyConvTranspose1d(_Lazy, ConvTranspose1d, n_dims=1):
-    """A `ConvTranspose1d` that takes `in_channels` from its first input."""
-
-    cls_to_become, _size = ConvTranspose1d, "in_channels"
-
-
-class LazyConvTranspose2d(_Lazy, ConvTranspose2d, n_dims=2):
-    """A `ConvTranspose2d` that takes `in_channels` from its first input."""
-
-    cls_to_become, _size = ConvTranspose2d, "in_channels"
-
-
-class LazyConvTranspose3d(_Lazy, ConvTranspose3d, n_dims=3):
-    """A `ConvTranspose3d` that takes `in_channels` from its first input."""
-
-    cls_to_become, _size = ConvTranspose3d, "in_channels"
-
-
-class LazyBatchNorm1d(_Lazy, BatchNorm1d, n_dims=(2, 3)):
-    """A `BatchNorm1d` that takes `num_features` from its first input."""
-
-    cls_to_become, _size = BatchNorm1d, "num_features"
-
-
-class LazyBatchNorm2d(_Lazy, BatchNorm2d, n_dims=(4,)):
-    """A `BatchNorm2d` that takes `num_features` from its first input."""
-
-    cls_to_become, _size = BatchNorm2d, "num_features"
-
-
-class LazyBatchNorm3d(_Lazy, BatchNorm3d, n_dims=(5,)):
-    """A `BatchNorm3d` that takes `num_features` from its first input."""
-
-    cls_to_become, _size = BatchNorm3d, "num_features"
-
-
-class LazyInstanceNorm1d(_Lazy, InstanceNorm1d, n_dims=(2, 3)):
-    """An `InstanceNorm1d` that takes `num_features` from its first input."""
-
-    cls_to_become, _size = InstanceNorm1d, "num_features"
-
-
-class LazyInstanceNorm2d(_Lazy, InstanceNorm2d, n_dims=(3, 4)):
-    """An `InstanceNorm2d` that takes `num_features` from its first input."""
-
-    cls_to_become, _size = InstanceNorm2d, "num_features"
-
-
-class LazyInstanceNorm3d(_Lazy, InstanceNorm3d, n_dims=(4, 5)):
-    """An `InstanceNorm3d` that takes `num_features` from its first input."""
-
-    cls_to_become, _size = InstanceNorm3d, "num_features"
+LazyLinear = _lazy(Linear, "in_features")
+LazyConv1d = _lazy(Conv1d, "in_channels")
+LazyConv2d = _lazy(Conv2d, "in_channels")
+LazyConv3d = _lazy(Conv3d, "in_channels")
+LazyConvTranspose1d = _lazy(ConvTranspose1d, "in_channels")
+LazyConvTranspose2d = _lazy(ConvTranspose2d, "in_channels")
+LazyConvTranspose3d = _lazy(ConvTranspose3d, "in_channels")
+LazyBatchNorm1d = _lazy(BatchNorm1d, "num_features")
+LazyBatchNorm2d = _lazy(BatchNorm2d, "num_features")
+LazyBatchNorm3d = _lazy(BatchNorm3d, "num_features")
+LazyInstanceNorm1d = _lazy(InstanceNorm1d, "num_features", affine=True, track_running_stats=True)
+LazyInstanceNorm2d = _lazy(InstanceNorm2d, "num_features", affine=True, track_running_stats=True)
+LazyInstanceNorm3d = _lazy(InstanceNorm3d, "num_features", affine=True, track_running_stats=True)

@@ -32,7 +32,7 @@ class _WeightNorm(NamedTuple):
             return weight.norm()
         return weight.norm(2, [d for d in range(weight.ndim) if d != self.dim % weight.ndim], keepdim=True)
 
-    def weight(self, module: Any) -> Tensor:
+    def weight(self, module: Module) -> Tensor:
         size, direction = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
         return direction * (size / self._norm(direction))
 
@@ -54,11 +54,11 @@ class _SpectralNorm(NamedTuple):
         u, v = (self._unit(weight.new_empty(size).normal_(0, 1)) for size in sizes)
         return {"_orig": Parameter(weight), "_u": u, "_v": v}
 
-    def weight(self, module: Any) -> Tensor:
+    def weight(self, module: Module) -> Tensor:
         weight, u, v = (getattr(module, f"{self.name}{end}") for end in ("_orig", "_u", "_v"))
         return weight / u.clone().dot(self._matrix(weight).mv(v.clone()))
 
-    def __call__(self, module: Any, args: object) -> None:
+    def __call__(self, module: Module, args: object) -> None:
         """Before each forward in training: improves the vectors."""
         if module.training:
             weight, u, v = (getattr(module, f"{self.name}{end}") for end in ("_orig", "_u", "_v"))
