@@ -20,6 +20,8 @@ PLACES = {
     "jaxaot.aot": lambda: ja.aot,
     "jaxaot.distributed": lambda: ja.distributed,
     "jaxaot.utils": lambda: ja.utils,
+    "jaxaot.utils.data": lambda: ja.utils.data,
+    "jaxaot.distributions": lambda: ja.distributions,
     "jaxaot.utils.checkpoint": lambda: ja.utils.checkpoint,
     "Tensor": lambda: ja.ones(2),
 }

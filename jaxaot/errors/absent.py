@@ -133,6 +133,11 @@ HINTS = {
         "dlpack": "Write `ja.from_dlpack`.",
         "cpp_extension": "Write `jax.ffi`, and `ja.autograd.jax_function` of a function that calls it.",
     },
+    "jaxaot.utils.data": {"distributed": "One process loads for all devices of a machine. " + _PARALLEL},
+    "jaxaot.distributions": dict.fromkeys(
+        ("TransformedDistribution", "transforms"),
+        "Write the density by hand: `normal.log_prob(x) - (1 - x.tanh()**2).log()` is that of `x.tanh()`.",
+    ),
     "jaxaot.utils.checkpoint": {
         "CheckpointPolicy": "Write `ja.policies.Choice`, see `ja.policies`.",
         "create_selective_checkpoint_contexts": "Write `policy=`, such as `ja.policies.save_only_these_names(…)`.",
