@@ -125,8 +125,9 @@ _OWN = {
 """The same of names that are not, or that mean something else here: a name costs, and has to be worth it."""
 
 _PYTORCH_PACKAGES = (
-    "accelerator", "amp", "autograd", "backends", "compiler", "cuda", "distributed", "fft", "func", "linalg", "masked",
-    "mps", "nn", "optim", "profiler", "random", "signal", "special", "utils", "version", "xpu",
+    "accelerator", "amp", "autograd", "backends", "compiler", "cuda", "distributed", "distributions", "fft", "func",
+    "linalg", "masked", "mps", "nn", "optim", "profiler", "random", "signal", "special", "testing", "utils", "version",
+    "xpu",
 )  # fmt: skip
 _OWN_PACKAGES = ("aot", "errors", "estimate", "interop", "policies", "sizes", "stages", "subclasses")
 

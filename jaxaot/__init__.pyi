@@ -15,11 +15,11 @@ from jaxaot.facade.memory.bound import MinDimResult, ModeResult, NanmedianDimRes
 from jaxaot.facade.memory.bound import SvdResult, TopkResult, TriangularSolveResult
 from jaxaot.views.memory_format import MemoryFormat, MemoryLayout
 from jaxaot import accelerator as accelerator, amp as amp, autograd as autograd, backends as backends
-from jaxaot import compiler as compiler, cuda as cuda, distributed as distributed, fft as fft, func as func
-from jaxaot import linalg as linalg, masked as masked, mps as mps, nn as nn, optim as optim, profiler as profiler
-from jaxaot import random as random, signal as signal, special as special, utils as utils, version as version
-from jaxaot import xpu as xpu, aot as aot, errors as errors, estimate as estimate, interop as interop
-from jaxaot import policies as policies, sizes as sizes, stages as stages, subclasses as subclasses
+from jaxaot import compiler as compiler, cuda as cuda, distributed as distributed, distributions as distributions
+from jaxaot import fft as fft, func as func, linalg as linalg, masked as masked, mps as mps, nn as nn, optim as optim
+from jaxaot import profiler as profiler, random as random, signal as signal, special as special, testing as testing
+from jaxaot import utils as utils, version as version, xpu as xpu, aot as aot, errors as errors, estimate as estimate
+from jaxaot import interop as interop, policies as policies, sizes as sizes, stages as stages, subclasses as subclasses
 from jaxaot.api import compile as compile, explain as explain, trace as trace
 from jaxaot.archive.exported import export as export
 from jaxaot.archive.files import load as load
@@ -100,6 +100,7 @@ channels_last: MemoryFormat
 channels_last_3d: MemoryFormat
 strided: MemoryLayout
 
+def _standard_gamma(input: Operand, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor: ...
 def abs(input: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def abs_(input: Operand) -> Tensor: ...
 def absolute(input: Operand, *, out: Tensor | None = None) -> Tensor: ...

@@ -20,6 +20,8 @@ PLACES = {
     "jaxaot.aot": lambda: ja.aot,
     "jaxaot.distributed": lambda: ja.distributed,
     "jaxaot.utils": lambda: ja.utils,
+    "jaxaot.utils.data": lambda: ja.utils.data,
+    "jaxaot.distributions": lambda: ja.distributions,
     "jaxaot.utils.checkpoint": lambda: ja.utils.checkpoint,
     "jaxaot.cuda": lambda: ja.cuda,
     "jaxaot.profiler": lambda: ja.profiler,
@@ -46,7 +48,7 @@ def test_a_hint_is_for_a_name_that_is_not_there(place, name):
         (lambda: ja.ones(2).sofmax, "Did you mean: 'softmax'"),
         (lambda: ja.optim.AdmW, "Did you mean: 'AdamW'"),
         (lambda: ja.nn.Conv2D, "Did you mean: 'Conv2d'"),
-        (lambda: ja.utils.data, "`np.random.default_rng(seed).permutation(n)`"),
+        (lambda: ja.utils.dlpack, "Write `ja.from_dlpack`"),
         (lambda: ja.nothing_like_it, "has no attribute 'nothing_like_it'"),
     ],
 )
@@ -94,16 +96,16 @@ def test_hidden_names_are_pythons_own_errors():
 
 
 IMPORTS = {
-    "from jaxaot.utils.data import DataLoader": "No module named 'jaxaot.utils.data'. Any iterable of NumPy arrays",
+    "from jaxaot.utils.cpp_extension import load": "No module named 'jaxaot.utils.cpp_extension'. Write `jax.ffi`",
     "from jaxaot import checkpoint": "cannot import name 'checkpoint' from 'jaxaot'. Write `ja.utils.checkpoint.chec",
     "from jaxaot.utils.checkpoint import CheckpointPolicy": "`ja.policies`",
     "from jaxaot import freeze": "`ja.compiler.freeze`",
-    "from jaxaot.nn.utils.rnn import pad_sequence": "Sequences are padded here",
     "from jaxaot.cuda import Event": "cannot import name 'Event' from 'jaxaot.cuda'. XLA orders what runs",
     "from jaxaot.nn.parallel import DistributedDataParallel": "Spread the batch over the devices",
     "import jaxaot.cuda.nvtx": "No module named 'jaxaot.cuda.nvtx'. Write `with ja.profiler.record_function(name):`",
     "from jaxaot.profiler import profile, record_function": "`with jax.profiler.trace(folder):`",
     "from jaxaot._dynamo import explain": "explain(*args)",
+    "from jaxaot.nn.utils.prune import l1_unstructured": "multiplies by a mask",
     "from jaxaot.distributed import all_reduce": "`x.redistribute(placements=…)`",
     "from jaxaot.compiler import list_backends": "The backends of `ja.compile`",
     "from jaxaot.optim import AdmW": "Did you mean: 'AdamW'",
@@ -119,7 +121,7 @@ def test_an_import_line_says_what_an_attribute_says(line, words):
 
 
 def test_import_lines_of_which_nothing_is_known_are_pythons_own_errors():
-    for name in ("jaxaot.utils.data", "jaxaot.nn.utils.rnn", "jaxaot.nothing_like_it"):
+    for name in ("jaxaot.utils.dlpack", "jaxaot.nn.utils.prune", "jaxaot.nothing_like_it"):
         assert importlib.util.find_spec(name) is None and name not in sys.modules
     for line in ("import jaxaot.nothing_like_it", "from jaxaot import nothing_like_it", "import jaxaot.compile"):
         with pytest.raises(ImportError) as caught:

@@ -45,6 +45,7 @@ from jaxaot.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from jaxaot.autograd.function import Function, once_differentiable
 from jaxaot.autograd.functional import hessian, hvp, jacobian, jvp, vhp, vjp
 from jaxaot.autograd.graph import Node, save_on_cpu, saved_tensors_hooks
+from jaxaot.distributions import Categorical, Normal, kl_divergence
 from jaxaot.errors import JaxaotError
 from jaxaot.func import functional_call, grad, jacfwd, jacrev, stack_module_state, vmap
 from jaxaot.linalg import LinAlgError, inv, norm, solve
@@ -55,7 +56,8 @@ from jaxaot.interop import from_jax, to_arrays, to_tensors
 from jaxaot.nn import Linear, Module, Parameter, Sequential, init, utils
 from jaxaot.nn import functional as F
 from jaxaot.nn.functional import cross_entropy, one_hot, relu, scaled_dot_product_attention
-from jaxaot.nn.utils import clip_grad_norm_, parametrize
+from jaxaot.nn.utils import clip_grad_norm_, parametrize, spectral_norm, weight_norm
+from jaxaot.nn.utils.rnn import PackedSequence, pad_sequence
 from jaxaot.nn.utils.parametrizations import spectral_norm, weight_norm
 from jaxaot.optim import SGD, AdamW, Optimizer, from_optax
 from jaxaot.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
@@ -68,7 +70,9 @@ from jaxaot.sizes import Dim, check, mark_dynamic, mark_static
 from jaxaot.special import expit, logsumexp
 from jaxaot.stages import Compiled, JointGraph, Partition, Report, Traced
 from jaxaot.subclasses import Float8Linear, TwoTensor
+from jaxaot.testing import assert_close
 from jaxaot.utils import checkpoint
+from jaxaot.utils.data import DataLoader, Dataset, get_worker_info, random_split
 from jaxaot.utils.checkpoint import checkpoint, checkpoint_sequential
 import jaxaot.backends.cudnn as cudnn
 import jaxaot._dynamo.config
@@ -85,10 +89,11 @@ PACKAGES = (
     "accelerator", "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional",
     "autograd.graph", "backends", "backends.cuda", "backends.cudnn", "backends.mkl", "backends.mkldnn", "backends.mps",
     "backends.openmp", "backends.opt_einsum", "backends.xnnpack", "compiler", "cuda", "cuda.amp", "distributed",
-    "errors", "estimate", "fft", "func", "interop", "linalg", "masked", "mps", "nn", "nn.attention", "nn.functional",
-    "nn.init", "nn.parallel", "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize", "optim",
-    "optim.lr_scheduler", "optim.optimizer", "optim.swa_utils", "policies", "profiler", "random", "signal",
-    "signal.windows", "sizes", "special", "stages", "subclasses", "utils", "utils.checkpoint", "version", "xpu",
+    "distributions", "distributions.constraints", "errors", "estimate", "fft", "func", "interop", "linalg", "masked",
+    "mps", "nn", "nn.attention", "nn.functional", "nn.init", "nn.parallel", "nn.utils", "nn.utils.parametrizations",
+    "nn.utils.parametrize", "nn.utils.rnn", "optim", "optim.lr_scheduler", "optim.optimizer", "optim.swa_utils",
+    "policies", "profiler", "random", "signal", "signal.windows", "sizes", "special", "stages", "subclasses",
+    "testing", "utils", "utils.checkpoint", "utils.data", "version", "xpu",
 )  # fmt: skip
 
 
@@ -137,8 +142,9 @@ def test_dir_shows_what_is_public_and_nothing_else():
     assert {"zeros", "matmul", "Tensor", "compile", "nn", "linalg", "float32", "int", "sum"} <= set(shown)
     assert all(hasattr(ja, name) for name in shown)
     modules = {name for name in shown if isinstance(getattr(ja, name), types.ModuleType)}
+    own = {"__version__", "_standard_gamma"}
     assert modules == {name for name in PACKAGES if "." not in name}
-    assert {name for name in shown if name.startswith("_") and not name.startswith("_foreach_")} == {"__version__"}
+    assert {name for name in shown if name.startswith("_") and not name.startswith("_foreach_")} == own
 
 
 def test_a_star_import_leaves_the_names_of_python_alone():

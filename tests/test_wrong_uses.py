@@ -143,7 +143,7 @@ CASES = {
     "a module in jax.jit": (lambda: jax.jit(lambda m: 1)(linear()), r"`Linear`, a module on tensors.*`ja.compile"),
     "a module in jax.grad": (lambda: jax.grad(lambda m: 1.0)(linear()), r"`ja\.func\.functional_call\(model"),
     "a tensor as the start of narrow": (
-        lambda: ja.compile(lambda x, n: x.narrow(0, n, 1) * 2)(ja.ones(3), ja.tensor(1)),
+        lambda: ja.compile(lambda x, n: x.narrow(0, n, 1) * 2, fullgraph=True)(ja.ones(3), ja.tensor(1)),
         r"(?s)Use as a Python index.*x\[:, n : n \+ 1\] = y",
     ),
     "bytes that are a number": (lambda: ja.ones(2).untyped_storage().fill_(0.5), r"expects int, but got float.*fill_"),

@@ -48,10 +48,11 @@ A new page of `docs/` comes under *More* until it is named here.
 
 PACKAGES = (
     "accelerator", "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional",
-    "autograd.graph", "compiler", "cuda", "cuda.amp", "distributed", "estimate", "func", "interop", "nn",
-    "nn.attention", "nn.init", "nn.parallel", "nn.utils", "nn.utils.parametrizations", "nn.utils.parametrize", "optim",
-    "optim.lr_scheduler", "optim.optimizer", "optim.swa_utils", "policies", "profiler", "random", "sizes",
-    "stages", "subclasses", "utils", "utils.checkpoint",
+    "autograd.graph", "compiler", "cuda", "cuda.amp", "distributed", "distributions", "distributions.constraints",
+    "estimate", "func", "interop", "nn", "nn.attention", "nn.init", "nn.parallel", "nn.utils",
+    "nn.utils.parametrizations", "nn.utils.parametrize", "nn.utils.rnn", "optim", "optim.lr_scheduler",
+    "optim.optimizer", "optim.swa_utils", "policies", "profiler", "random", "sizes", "stages", "subclasses", "testing",
+    "utils", "utils.checkpoint", "utils.data",
 )  # fmt: skip
 """Packages with a page of their own; those of the op table share one."""
 OP_PACKAGES = ("fft", "linalg", "masked", "nn.functional", "signal.windows", "special")

@@ -21,11 +21,6 @@ _PARALLEL = (
     "and the parameters by `ja.distributed.fully_shard(model, mesh)`."
 )
 _SCRIPT = "Write `ja.compile(fn)`, which traces, compiles and caches; `ja.aot` exports graphs."
-_DATA = (
-    "Any iterable of NumPy arrays will do: shuffle indices with `np.random.default_rng(seed).permutation(n)`. Or use "
-    "`grain` or `torch.utils.data.DataLoader` with `collate_fn` to NumPy, and `ja.from_numpy`."
-)
-
 _SPARSE = "Tensors are dense. `jax.experimental.sparse` has sparse arrays."
 _SETUP = (
     "One process drives all devices of a machine; `python -m jaxaot.distributed.launch script.py` starts several, and "
@@ -80,9 +75,7 @@ HINTS = {
         "get_device_module": _DEVICE,
         "Stream": "XLA orders what runs on a device.",
         "Event": "XLA orders what runs on a device. Write `x.jax().block_until_ready()` before reading a clock.",
-        "distributions": "Write `jax.random`, `jax.scipy.stats`, or a package such as `distrax` with `x.jax()`.",
         "overrides": "Write a subclass of `ja.Tensor` with `__tensor_dispatch__`, see docs/subclasses.md.",
-        "testing": "Write `ja.allclose(x, y)`, or `numpy.testing.assert_allclose(x.numpy(), y.numpy())`.",
         "package": "Write `ja.export(fn, *args).save(path)`.",
         "functional": "Write `ja.nn.functional`, or the function itself: `ja.einsum`, `ja.stft`, ….",
         "futures": "JAX runs ahead of Python by itself: a tensor is there before its value is.",
@@ -146,43 +139,27 @@ HINTS = {
     },
     "jaxaot.nn.parallel": {"DistributedDataParallel": _PARALLEL},
     "jaxaot.utils": {
-        "data": _DATA,
         "_pytree": "Write `jax.tree`.",
         "dlpack": "Write `ja.from_dlpack`.",
         "cpp_extension": "Write `jax.ffi`, and `ja.autograd.jax_function` of a function that calls it.",
     },
+    "jaxaot.utils.data": {"distributed": "One process loads for all devices of a machine. " + _PARALLEL},
+    "jaxaot.distributions": dict.fromkeys(
+        ("TransformedDistribution", "transforms"),
+        "Write the density by hand: `normal.log_prob(x) - (1 - x.tanh()**2).log()` is that of `x.tanh()`.",
+    ),
     "jaxaot.utils.checkpoint": {
         "CheckpointPolicy": "Write `ja.policies.Choice`, see `ja.policies`.",
         "create_selective_checkpoint_contexts": "Write `policy=`, such as `ja.policies.save_only_these_names(…)`.",
         "noop_context_fn": "Write `policy=` for what is saved inside.",
     },
     "jaxaot.nn": {
-        "LazyLinear": "Write `ja.nn.Linear` with the number of features.",
-        "LazyConv2d": "Write `ja.nn.Conv2d` with the number of channels.",
-        "LazyBatchNorm2d": "Write `ja.nn.BatchNorm2d` with the number of channels.",
-        **{
-            f"Lazy{kind}": f"Write `ja.nn.{kind}` with the number of {what}."
-            for kind, what in {
-                "Conv1d": "channels",
-                "Conv3d": "channels",
-                "ConvTranspose1d": "channels",
-                "ConvTranspose2d": "channels",
-                "ConvTranspose3d": "channels",
-                "BatchNorm1d": "features",
-                "BatchNorm3d": "channels",
-                "InstanceNorm1d": "features",
-                "InstanceNorm2d": "channels",
-                "InstanceNorm3d": "channels",
-            }.items()
-        },
         "UninitializedBuffer": "Write `ja.nn.Buffer(ja.empty(sizes))`.",
-        "UninitializedParameter": "Write `ja.nn.Parameter(ja.empty(sizes))`.",
         "quantized": "Write `qwix` for flax modules, or casts to `ja.float8_e4m3fn` and `ja.int8`.",
         "CrossMapLRN2d": "Write `ja.nn.LocalResponseNorm`.",
         "AdaptiveLogSoftmaxWithLoss": "Write `ja.nn.Linear` and `ja.nn.functional.cross_entropy`.",
     },
     "jaxaot.nn.utils": {
-        "rnn": "Sequences are padded here: pad them with `ja.nn.functional.pad`, and mask the loss.",
         "stateless": "Write `ja.func.functional_call`.",
         "prune": "Write a `ja.nn.utils.parametrize` that multiplies by a mask.",
     },

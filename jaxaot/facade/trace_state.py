@@ -552,12 +552,7 @@ class TraceState:
         return self.numbers.ask(array, float if kind == "f" else int, "`.item()`") if is_tracer(array) else None
 
     def value_of(self, symbol: Array, what: str) -> np.ndarray:
-        """Returns the value of a symbol that stood for a number so far.
-
-        Raises:
-          ConcretizationError: If Python may not ask here.
-          GraphBreak: If the value is not known.
-        """
+        """Returns the value of a symbol that stood for a number so far, see `ask`."""
         found = self.ask(symbol, what)
         if found is None:
             raise no_value(what, symbol.shape, symbol, "")

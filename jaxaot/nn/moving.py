@@ -57,15 +57,3 @@ def applied(module: Any, fn: Callable[[Tensor], Tensor]) -> None:
         for name, buffer in module._buffers.items():
             if buffer is not None:
                 module._buffers[name] = fn(buffer)
-
-
-def skip_init(module_cls: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Returns a module whose parameters have no values yet: nothing is drawn for them.
-
-    Args:
-      module_cls: The class, which takes `device`.
-      *args: What it takes.
-      **kwargs: The same by name; `device` is where the parameters are to lie.
-    """
-    device = kwargs.pop("device", "cpu")
-    return module_cls(*args, device="meta", **kwargs).to_empty(device=device)

@@ -83,6 +83,11 @@ if TYPE_CHECKING:
 
         def __init__(self, data: Any = None, *, persistent: bool = True) -> None: ...
 
+    class UninitializedParameter(Parameter):
+        """A parameter of a lazy layer before its first call, which has no size yet."""
+
+        def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None: ...
+
 else:
 
     class Parameter(metaclass=_Marked):
@@ -93,10 +98,25 @@ else:
           requires_grad: Whether gradients are wanted.
         """
 
-        marks = ("parameter",)
+        marks = ("parameter", "waiting")
 
         def __new__(cls, data=None, requires_grad=True):
             return _marked(data, requires_grad, "parameter")
+
+    class UninitializedParameter(metaclass=_Marked):
+        """A parameter of a lazy layer before its first call, which has no size yet.
+
+        Args:
+          requires_grad: Whether gradients are wanted.
+          device: Where it will be.
+          dtype: Of which dtype it will be.
+        """
+
+        marks = ("waiting",)
+
+        def __new__(cls, requires_grad=True, device=None, dtype=None):
+            made = _empty(0, dtype=dtype)
+            return _marked(made if device is None else made.to(device=device), requires_grad, "waiting")
 
     class Buffer(metaclass=_Marked):
         """A tensor that belongs to the state of a module and is not trained.

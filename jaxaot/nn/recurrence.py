@@ -43,7 +43,9 @@ def step(mode: str, gates: Tensor, state: State, w: Tensor, b: Tensor | None, w_
     return (total.relu() if mode == "RNN_RELU" else total.tanh(),)
 
 
-def run_direction(mode: str, x: Tensor, state: State, weights: Sequence[Tensor | None], reverse: bool) -> Any:
+def run_direction(
+    mode: str, x: Tensor, state: State, weights: Sequence[Tensor | None], reverse: bool, mask: Tensor | None = None
+) -> Any:
     """Returns the hidden states of a row of steps, (time, batch, hidden), and the last state.
 
     Args:
@@ -52,6 +54,7 @@ def run_direction(mode: str, x: Tensor, state: State, weights: Sequence[Tensor |
       state: Where it starts.
       weights: Of the input and of the hidden state, their biases, and the projection of an LSTM.
       reverse: Whether to begin at the end.
+      mask: Which steps there are, (time, batch, 1); the others leave the state as it is. All by default.
     """
     w_ih, w_hh, b_ih, b_hh, w_hr = weights
     assert w_ih is not None and w_hh is not None, "a layer has both weights"
@@ -61,7 +64,15 @@ def run_direction(mode: str, x: Tensor, state: State, weights: Sequence[Tensor |
         after = step(mode, gates, state, w_hh, b_hh, w_hr)
         return after, after[0]
 
-    last, hidden = scan(one, state, gates, reverse=reverse)
+    def one_of(state: State, given: tuple[Tensor, Tensor]) -> tuple[State, Tensor]:
+        after, hidden = one(state, given[0])
+        return tuple(_TOP["where"](given[1], new, old) for new, old in zip(after, state, strict=True)), hidden
+
+    last, hidden = (
+        scan(one, state, gates, reverse=reverse)
+        if mask is None
+        else scan(one_of, state, (gates, mask), reverse=reverse)
+    )
     return hidden, last
 
 
@@ -73,6 +84,7 @@ def run_layers(
     n_directions: int,
     dropout: float,
     training: bool,
+    mask: Tensor | None = None,
 ) -> tuple[Tensor, State]:
     """Returns the hidden states of the last layer, (time, batch, directions · hidden), and the last states of all.
 
@@ -84,6 +96,7 @@ def run_layers(
       n_directions: 2 where each layer also runs from the end.
       dropout: The part of the outputs of each layer but the last that is set to zero.
       training: Whether it is.
+      mask: See `run_direction`.
     """
     n_layers, lasts = len(weights) // n_directions, []
     for layer in range(n_layers):
@@ -91,7 +104,7 @@ def run_layers(
         for direction in range(n_directions):
             place = layer * n_directions + direction
             start = tuple(state[place] for state in states)
-            hidden, last = run_direction(mode, x, start, weights[place], bool(direction))
+            hidden, last = run_direction(mode, x, start, weights[place], bool(direction), mask)
             outputs.append(hidden)
             lasts.append(last)
         x = outputs[0] if n_directions == 1 else _TOP["cat"](outputs, -1)

@@ -212,6 +212,14 @@ def binomial(key, count, prob, generator):
     return jax.random.binomial(key, count.astype(wide), prob.astype(wide), size, wide).astype(dtype)
 
 
+@register_op("_standard_gamma(Tensor self, *, Generator? generator=None) -> Tensor", method=False, random=True)
+def standard_gamma(key, self, generator):
+    """With the gradient of the draw by the shape parameter, the implicit one of Figurnov et al. (2018)."""
+    wide = jnp.promote_types(_need_floating("_standard_gamma", self.dtype), jnp.float32)
+    drawn = jax.random.gamma(_threefry(key), self.astype(wide), dtype=wide)
+    return drawn.astype(self.dtype)
+
+
 def _threefry(key: Array) -> Array:
     """Returns a key as one of the generator that `jax.random.poisson` insists on."""
     if key.dtype == jnp.uint32:

@@ -50,16 +50,16 @@ class SegmentedFunction(CompiledFunction[..., Any]):
     def _keep(self, programs: list[Program]) -> None:
         self.programs = programs  # of which none is entered without a walk
 
-    def _at_size(self, args: Any, kwargs: Any) -> Any:
+    def _at_size(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return MISS
 
-    def _look_up(self, programs: list[Program], args: Any, kwargs: Any) -> Any:
+    def _look_up(self, programs: list[Program], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return super()._look_up(self.programs, args, kwargs)
 
     def _walk(self) -> tuple[Any, ...]:
         return (Walk(),)
 
-    def _gives_up(self, args: Any, kwargs: Any, *walk: Any) -> None:
+    def _gives_up(self, args: tuple[Any, ...], kwargs: dict[str, Any], *walk: Any) -> None:
         stopped = walk[0].stopped
         if stopped is not None:
             program, place, _ = stopped
@@ -70,7 +70,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
                 why = f"a value, which was {len(values)} ones so far and has a program for each,"
                 raise NotBranches(dataclasses.replace(program.traced.break_values[place], asked=why))
 
-    def _built(self, args: Any, kwargs: Any, *walk: Any, **numbers: Any) -> Program:
+    def _built(self, args: tuple[Any, ...], kwargs: dict[str, Any], *walk: Any, **numbers: Any) -> Program:
         try:
             return super()._built(args, kwargs, *walk, self.programs, **numbers)
         except Unbranched as stop:

@@ -87,6 +87,14 @@ def test_bad_uses_are_errors_of_value(use):
         use()
 
 
+def test_first_names_write_too_and_warn():
+    x = ja.empty(2, 3)
+    with pytest.warns(FutureWarning, match="`nn.init.constant` is now deprecated in favor of `nn.init.constant_`"):
+        assert init.constant(x, 2.0) is x and x.tolist() == [[2.0] * 3] * 2
+    with pytest.raises(AttributeError, match="has no attribute 'xavier'"):
+        init.xavier  # noqa: B018
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("is_compiled", some([True, False], 1))
 def test_complex_numbers_are_uniform_in_both_parts(is_compiled):

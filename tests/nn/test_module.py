@@ -108,7 +108,7 @@ def test_attributes_are_registered_by_what_they_hold():
         (lambda net: nn.LSTM(3, 4)(ja.ones(2, 2, 5)), "must be equal to input_size"),
         (lambda net: nn.parallel.DistributedDataParallel(net), "fully_shard"),
         (lambda net: nn.Linaer(2, 3), "Did you mean: 'Linear'"),
-        (lambda net: nn.utils.rnn, "Sequences are padded"),
+        (lambda net: nn.utils.prune, "multiplies by a mask"),
     ],
 )
 def test_bad_uses_say_what_to_write(use, words):

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -64,6 +65,10 @@ PARAMETRIZED = {
     "weight-norm-conv": lambda nn, p: p.weight_norm(nn.Conv1d(2, 3, 2), dim=1),
     "spectral-norm": lambda nn, p: p.spectral_norm(nn.Linear(4, 3), n_power_iterations=2),
     "spectral-norm-transposed": lambda nn, p: p.spectral_norm(nn.ConvTranspose1d(2, 3, 2)),
+    "old-weight-norm": lambda nn, p: nn.utils.weight_norm(nn.Linear(4, 3), dim=None),
+    "old-weight-norm-conv": lambda nn, p: nn.utils.weight_norm(nn.Conv1d(2, 3, 2)),
+    "old-spectral-norm": lambda nn, p: nn.utils.spectral_norm(nn.Linear(4, 3), n_power_iterations=2),
+    "old-spectral-norm-transposed": lambda nn, p: nn.utils.spectral_norm(nn.ConvTranspose1d(2, 3, 2)),
 }
 
 
@@ -110,6 +115,41 @@ def test_a_parametrized_layer_is_compiled_copied_and_made_plain(case):
     parametrize.remove_parametrizations(layer, "weight")
     assert type(layer) is ja.nn.Linear and set(layer.state_dict()) == {"weight", "bias"}
     np.testing.assert_allclose(layer(ja.tensor(X)).tolist(), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["weight_norm", "spectral_norm"])
+def test_a_weight_of_the_old_names_is_compiled_copied_pickled_and_made_plain(kind):
+    ja.manual_seed(0)
+    layer = getattr(ja.nn.utils, kind)(ja.nn.Linear(4, 3))
+    others = [copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))]
+    assert repr(layer) == repr(ja.nn.Linear(4, 3)) and isinstance(layer, ja.nn.Linear) and "weight" not in vars(layer)
+    step = ja.compile(lambda x: layer(x), fullgraph=True)
+    for _ in range(2):
+        found = step(ja.tensor(X)).tolist()
+        for other in others:
+            np.testing.assert_allclose(found, other(ja.tensor(X)).tolist(), rtol=1e-4, atol=1e-5)
+    expected = layer.eval()(ja.tensor(X)).tolist()
+    getattr(ja.nn.utils, f"remove_{kind}")(layer)
+    assert type(layer) is ja.nn.Linear and set(layer.state_dict()) == {"weight", "bias"}
+    np.testing.assert_allclose(layer(ja.tensor(X)).tolist(), expected, rtol=1e-4, atol=1e-5)
+    assert len(others[0].state_dict()) > 2 and others[0].eval()(ja.tensor(X)).shape == (2, 3)
+    with pytest.raises(ValueError, match=f"{kind} of 'weight' not found in Linear"):
+        getattr(ja.nn.utils, f"remove_{kind}")(layer)
+
+
+@pytest.mark.slow
+def test_a_recurrent_layer_reads_a_computed_weight():
+    layer = ja.nn.utils.weight_norm(ja.nn.RNN(4, 3), "weight_hh_l0")
+    found = layer(ja.tensor(X))[0]
+    found.sum().backward()
+    assert layer.weight_hh_l0_g.grad.shape == (3, 1)
+    plain = ja.nn.utils.remove_weight_norm(layer, "weight_hh_l0")
+    np.testing.assert_allclose(plain(ja.tensor(X))[0].tolist(), found.tolist(), rtol=1e-5)
+
+
+def test_a_module_is_made_without_being_filled():
+    layer = ja.nn.utils.skip_init(ja.nn.Linear, 4, 3)
+    assert layer.weight.shape == (3, 4) and layer.bias.device.type == "cpu" and layer.weight.requires_grad
 
 
 class Symmetric(ja.nn.Module):

@@ -226,7 +226,7 @@ def test_python_reads_the_values_at_which_a_derivative_is_taken(name):
     [
         lambda x: ja.func.vmap(lambda x: x * x.item())(x),
         lambda x: ja.func.vmap(ja.func.grad(lambda x: x * x.item()))(x),
-        lambda x: ja.compile(lambda x: ja.func.grad(lambda x: x.sum() * x[0].item())(x))(x),
+        lambda x: ja.trace(lambda x: ja.func.grad(lambda x: x.sum() * x[0].item())(x), x),
         lambda x: jax.jit(ja.func.functionalize(lambda x: x * x[0].item()))(x.jax()),
     ],
 )

@@ -295,6 +295,13 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return tensor(array)
 
 
+def on_host(tensor: Tensor) -> np.ndarray | None:
+    """Returns the memory of a tensor where NumPy can read it at no cost; else None, as of one with a gradient."""
+    if state.trace is not None or type(tensor) is not Tensor or (tensor.requires_grad and state.grad_enabled):
+        return None
+    return tensor.detach().numpy() if tensor.device.platform == "cpu" else None
+
+
 def from_dlpack(source: Any) -> Tensor:
     """Returns a tensor on the memory of another library's tensor, through dlpack."""
     return from_jax(source if is_tracer(source) else jnp.from_dlpack(source))

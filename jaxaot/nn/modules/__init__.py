@@ -10,6 +10,7 @@ from jaxaot.nn.modules.containers import *
 from jaxaot.nn.modules.convolution import *
 from jaxaot.nn.modules.dropout import *
 from jaxaot.nn.modules.embedding import *
+from jaxaot.nn.modules.lazy import *
 from jaxaot.nn.modules.linear import *
 from jaxaot.nn.modules.losses import *
 from jaxaot.nn.modules.module import *
@@ -23,6 +24,7 @@ from jaxaot.nn.modules.shapes import *
 from jaxaot.nn.modules.transformer import *
 from jaxaot.nn.parameter import Buffer as Buffer
 from jaxaot.nn.parameter import Parameter as Parameter
+from jaxaot.nn.parameter import UninitializedParameter as UninitializedParameter
 
 _OURS = ("jaxaot.nn.modules", "jaxaot.nn.parameter")  # and not what these modules import
 _found = [name for name, value in globals().items() if getattr(value, "__module__", "").startswith(_OURS)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import TensorTypeError
@@ -11,8 +11,11 @@ from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn import functional, init
 from jaxaot.nn.made import arguments, blank, changed, check
 from jaxaot.nn.modules.module import Module
+from jaxaot.nn.packed import PackedSequence, mask_of, padded
 from jaxaot.nn.parameter import Parameter
 from jaxaot.nn.recurrence import run_layers, step
+
+_Sequences = TypeVar("_Sequences", Tensor, PackedSequence)
 
 _N_GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
 
@@ -36,6 +39,8 @@ def _check_given(mode: str, input: Any, states: Any, n: int) -> None:
 
 class RNNBase(Module):
     """Several layers of a recurrence, in one direction or in both."""
+
+    _computed: tuple[str, ...] = ()  # names of weights that `nn.utils.weight_norm` and its kin made properties
 
     def __init__(
         self,
@@ -100,10 +105,12 @@ class RNNBase(Module):
     def _weights(self) -> list[list[Tensor | None]]:
         ends = [f"_l{layer}{suffix}" for layer in range(self.num_layers) for suffix in ("", "_reverse")]
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-        found = self._parameters
+        found = {**self._parameters, **{name: getattr(self, name) for name in self._computed}}
         return [[found.get(name + end) for name in names] for end in ends if f"weight_ih{end}" in found]
 
-    def _run(self, input: Tensor, states: tuple[Tensor, ...] | None) -> tuple[Tensor, tuple[Tensor, ...]]:
+    def _run(self, input: Any, states: tuple[Tensor, ...] | None) -> tuple[Any, tuple[Tensor, ...]]:
+        if isinstance(input, PackedSequence):
+            return self._run_packed(input, states)
         _check_given(self.mode, input, states, 2 if self.mode == "LSTM" else 1)
         is_batched = input.ndim == 3
         check(input.ndim in (2, 3), f"{self.mode}: Expected input to be 2D or 3D, got {input.ndim}D tensor instead")
@@ -116,6 +123,28 @@ class RNNBase(Module):
             states = None if states is None else tuple(state.unsqueeze(1) for state in states)
         elif self.batch_first:
             input = input.transpose(0, 1)
+        output, after = self._run_layers(input, states)
+        if not is_batched:
+            return output.squeeze(1), tuple(state.squeeze(1) for state in after)
+        return (output.transpose(0, 1) if self.batch_first else output), after
+
+    def _run_packed(self, input: PackedSequence, states: tuple[Tensor, ...] | None) -> Any:
+        """Runs sequences of several lengths padded, with steps left out where there is none."""
+        _check_given(self.mode, input.data, states, 2 if self.mode == "LSTM" else 1)
+        check(
+            input.data.ndim == 2 and input.data.shape[-1] == self.input_size,
+            f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.data.shape[-1]}",
+        )
+        if states is not None and input.sorted_indices is not None:
+            states = tuple(state.index_select(1, input.sorted_indices) for state in states)
+        output, after = self._run_layers(padded(input), states, mask_of(input))
+        if input.unsorted_indices is not None:
+            after = tuple(state.index_select(1, input.unsorted_indices) for state in after)
+        return input.with_data(output[input.places]), after
+
+    def _run_layers(
+        self, input: Tensor, states: tuple[Tensor, ...] | None, mask: Tensor | None = None
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
         n_directions = 2 if self.bidirectional else 1
         sizes = [self.proj_size or self.hidden_size, self.hidden_size][: 2 if self.mode == "LSTM" else 1]
         shapes = [(self.num_layers * n_directions, input.shape[1], size) for size in sizes]
@@ -123,10 +152,8 @@ class RNNBase(Module):
             states = tuple(input.new_zeros(shape) for shape in shapes)
         for state, shape in zip(states, shapes, strict=True):
             check(tuple(state.shape) == shape, f"Expected hidden size {shape}, got {list(state.shape)}")
-        output, after = run_layers(self.mode, input, states, self._weights(), n_directions, self.dropout, self.training)
-        if not is_batched:
-            return output.squeeze(1), tuple(state.squeeze(1) for state in after)
-        return (output.transpose(0, 1) if self.batch_first else output), after
+        options = (self._weights(), n_directions, self.dropout, self.training, mask)
+        return run_layers(self.mode, input, states, *options)
 
     def extra_repr(self) -> str:
         plain = {
@@ -136,7 +163,7 @@ class RNNBase(Module):
 
 
 class _OneState(RNNBase):
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, input: _Sequences, hx: Tensor | None = None) -> tuple[_Sequences, Tensor]:
         """Returns the hidden states of the last layer at each step, and the last ones of all layers."""
         output, (hidden,) = self._run(input, None if hx is None else (hx,))
         return output, hidden
@@ -200,7 +227,9 @@ class LSTM(RNNBase):
     ) -> None:
         super().__init__("LSTM", **arguments(locals()))
 
-    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    def forward(
+        self, input: _Sequences, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[_Sequences, tuple[Tensor, Tensor]]:
         """Returns the hidden states of the last layer at each step, and the last hidden and cell states of all."""
         output, (hidden, cell) = self._run(input, _pair(hx))
         return output, (hidden, cell)

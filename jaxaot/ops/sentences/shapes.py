@@ -81,6 +81,7 @@ SENTENCES: dict[str, str] = {
     "randint_like": "Returns random integers from `low` up to `high` in the shape of `input`.",
     "normal": "Returns random numbers of normal distributions with given means and deviations.",
     "bernoulli": "Returns random zeros and ones, a one with the probability that the element, or `p`, says.",
+    "_standard_gamma": "Returns random numbers of gamma distributions of scale 1, whose shapes are the elements.",
     "poisson": "Returns random numbers of Poisson distributions whose rates are the elements.",
     "binomial": "Returns random numbers of successes in `count` trials, each with the probability `prob`.",
     "multinomial": "Returns `num_samples` random indices of each row, with its elements as probabilities.",

@@ -43,14 +43,9 @@ from jaxaot.tracer.observe.containers import (
     is_a,
 )
 from jaxaot.tracer.observe.noting import MISSING
-from jaxaot.tracer.observe.observer import (
-    MODULES,
-    Observer,
-    Ran,
-    names_of,
-    variables_of_library,
-)
+from jaxaot.tracer.observe.observer import MODULES, Observer, Ran
 from jaxaot.tracer.observe.side_effects import content_of
+from jaxaot.tracer.observe.ways import names_of, variables_of_library
 
 _UNREAD = {
     "__init__", "__new__", "__repr__", "__str__", "__del__", "__reduce__", "__reduce_ex__", "__init_subclass__",

@@ -86,17 +86,8 @@ from jaxaot.tracer.observe.containers import (
     set_guards,
 )
 from jaxaot.tracer.observe.noting import original, reads_all
-from jaxaot.tracer.observe.observer import (
-    CALL,
-    VIEWS,
-    Held,
-    Observer,
-    attribute_path,
-    found_in_class,
-    is_in_class,
-    is_users_module,
-    names_of,
-)
+from jaxaot.tracer.observe.observer import CALL, VIEWS, Held, Observer
+from jaxaot.tracer.observe.ways import attribute_path, found_in_class, is_in_class, is_users_module, names_of
 
 _ALONE = (tuple, frozenset, types.MethodType, types.ModuleType, type)
 """What is not told apart by identity."""

@@ -18,19 +18,17 @@ import threading
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from jaxaot import _trees as pytree
 from jaxaot.facade.cells.cells import (
     attributes_of,
     dict_of,
     has_attributes,
     is_cell,
-    is_leaf,
     is_managed,
     kind_of,
     members_of,
@@ -43,7 +41,7 @@ from jaxaot.facade.memory.storage import Storage
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.facade.subclass.subclass import is_wrapper
 from jaxaot.plan.members import READINGS
-from jaxaot.plan.paths import UNSET, Path, children_of, function_behind, held_by_variable
+from jaxaot.plan.paths import UNSET, Path, function_behind, held_by_variable
 from jaxaot.tracer.observe import noting
 from jaxaot.tracer.observe.boundary import (
     is_core,
@@ -84,7 +82,20 @@ from jaxaot.tracer.observe.containers import (
     record_children,
 )
 from jaxaot.tracer.observe.noting import MISSING
-from jaxaot.tracer.observe.side_effects import SideEffects, content_of
+from jaxaot.tracer.observe.side_effects import SideEffects
+from jaxaot.tracer.observe.ways import (
+    anchor,
+    attribute_path,
+    attributes_below,
+    holds_tensors,
+    is_in_class,
+    is_made_by_python,
+    is_plain,
+    is_users_module,
+    names_of,
+    nodes_in,
+    variables_of_library,
+)
 
 _WHOLE = {"__dict__", "__reduce_ex__", "__reduce__", "__getstate__", "__getnewargs__", "__getnewargs_ex__"}
 """A read of one of these may be one of all attributes."""
@@ -102,8 +113,6 @@ _FN = ("root", "fn")
 MODULES = (_FN, ("module", sys), ("attr", "modules"))
 """The path to the modules that were imported."""
 VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
-_NO_CODE = (lambda: None).__code__
-_anchors: weakref.WeakValueDictionary[int, types.FunctionType] = weakref.WeakValueDictionary()
 
 
 class Held(NamedTuple):
@@ -245,7 +254,7 @@ class Observer:
 
     def _note_whole(self, held: Held, frame: types.FrameType) -> None:
         held.whole.append(users_line(frame))
-        self.reach(*_attributes_below(held.path, held.value, held.before))
+        self.reach(*attributes_below(held.path, held.value, held.before))
 
     def _note_read(self, held: Held, name: str, found: Any, frame: types.FrameType) -> None:
         kind = kind_of(held.value)
@@ -278,7 +287,7 @@ class Observer:
         try:
             self.codes[code] = None
             known = self.functions.get(code, ())
-            is_seen = is_looked_at(code.co_filename) and not _is_made_by_python(frame)
+            is_seen = is_looked_at(code.co_filename) and not is_made_by_python(frame)
             is_own = is_seen and is_users(code.co_filename)
             if is_own:
                 self.named.add(code)
@@ -316,10 +325,10 @@ class Observer:
 
     def reach_call(self, fn: Any, args: Any, kwargs: Any, paths: Sequence[Path], leaves: Sequence[Any]) -> None:
         """Reaches the arguments of a call, each leaf by its own path, and then its function."""
-        self._nodes |= {id(node) for node in _nodes_in((args, kwargs))}
+        self._nodes |= {id(node) for node in nodes_in((args, kwargs))}
         roots = ((("root", "args"),), args), ((("root", "kwargs"),), kwargs), ((_FN,), fn)
         try:
-            self.reach(*(found for found in zip(paths, leaves, strict=True) if _is_plain(found[0])), *roots)
+            self.reach(*(found for found in zip(paths, leaves, strict=True) if is_plain(found[0])), *roots)
         except BaseException:
             self.end()
             raise
@@ -426,7 +435,7 @@ class Observer:
             before["args"] = value.args
         if not noting.note_reads_of(cls) or is_own:
             held.whole.append(None)
-            return _attributes_below(path, value, before, "own" if is_own else "attr")
+            return attributes_below(path, value, before, "own" if is_own else "attr")
         return ()
 
     def _below_tensor(self, path: Path, value: Any) -> Iterable[tuple[Path, Any]]:
@@ -483,12 +492,12 @@ class Observer:
         """Reaches the global variables that code names."""
         names, reads = code_names(code), variables_of(code)
         if not is_users(code.co_filename):
-            reads = {name for name in reads if name in names.stored or _holds_tensors(variables.get(name))}
+            reads = {name for name in reads if name in names.stored or holds_tensors(variables.get(name))}
         elif names.reads_variables_by_name:
             reads |= {name for name in variables if not name.startswith("__")}
         space = self.spaces.get(id(variables))
         if space is None:
-            path = (_FN, ("module", _anchor(variables))) if path is None else path
+            path = (_FN, ("module", anchor(variables))) if path is None else path
             space = self.spaces[id(variables)] = Space(path, variables, {}, set())
         space.stored.update(names.stored)
         for name in sorted(reads):
@@ -562,95 +571,3 @@ class Observer:
                     self._queue.append(((*path, (step, name)), member))
         if type(cls) is not type:
             self._reach_class(type(cls))
-
-
-def _anchor(variables: dict[str, Any]) -> types.FunctionType:
-    """Returns a function with some global variables, always the same one."""
-    found = _anchors.get(id(variables))
-    if found is None or found.__globals__ is not variables:
-        found = _anchors[id(variables)] = types.FunctionType(_NO_CODE, variables)
-    return found
-
-
-def names_of(path: Path, named: Named) -> set[str]:
-    """Returns the attributes that code names of what a path leads to, by its last name: `config.scale`, `np.pi`."""
-    kind, name = path[-1]
-    name = name[1] if kind == "closure" else getattr(name, "__name__", None) if kind == "module" else name
-    return {attribute for of, attribute in named.pairs if of == name}
-
-
-def variables_of_library(path: Path, fn: types.FunctionType) -> Iterator[tuple[Path, Any]]:
-    """Yields what the closure of a function of a library holds, but its own caches."""
-    for i, (name, cell) in enumerate(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)):
-        content = content_of(cell)
-        is_cache = is_a(content, (dict, list, set, deque, weakref.WeakKeyDictionary)) and name != "registry"
-        if content is not MISSING and name != "__class__" and not is_cache:
-            yield (*path, ("closure", (i, name))), content
-
-
-def is_users_module(module: types.ModuleType) -> bool:
-    """Returns whether a module is the user's own."""
-    name = vars(module).get("__name__")
-    if package_of(name if isinstance(name, str) else None) == "jaxaot":
-        return str(name).startswith("jaxaot.demo")
-    return not is_foreign(name) and not is_installed(name if isinstance(name, str) else None)
-
-
-def _nodes_in(value: Any) -> Iterator[Any]:
-    """Yields the objects in some arguments that JAX takes apart, but its own containers."""
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if is_a(item, (tuple, list)):
-            stack.extend(item)
-        elif is_a(item, dict):
-            stack.extend(item.values())
-        elif item is not None and not is_leaf(item) and pytree.is_node(item):
-            yield item
-            stack.extend(child for _, child in children_of(item))
-
-
-def _holds_tensors(value: object) -> bool:
-    """Returns whether a variable of a library is a tensor, a module or an optimizer, or holds some."""
-    if is_a(value, (*MAPPINGS, *SEQUENCES)):
-        return any(not is_a(child, (*MAPPINGS, *SEQUENCES)) and _holds_tensors(child) for _, child in item_steps(value))
-    return is_a(value, Tensor) or kind_of(value) is not None or is_in_class(value, "zero_grad")
-
-
-def _is_made_by_python(frame: types.FrameType) -> bool:
-    """Returns whether a frame runs code that Python made for a class, of which it says no file."""
-    name = frame.f_globals.get("__name__")
-    is_libraries = is_foreign(name) or is_installed(name) or str(name).startswith("namedtuple_")
-    return frame.f_code.co_filename == "<string>" and is_libraries
-
-
-def _is_plain(path: Path) -> bool:
-    """Returns whether a path leads through containers of Python alone."""
-    return all(kind != "child" for kind, _ in path)
-
-
-def _attributes_below(path: Path, value: Any, attributes: dict[str, Any], step: str = "attr") -> list[tuple[Path, Any]]:
-    """Returns the attributes of an object with their paths, but a library's own notes on it."""
-    kind = kind_of(value)
-    return [((*path, (step, name)), child) for name, child in attributes.items() if not (kind and kind.is_hidden(name))]
-
-
-def found_in_class(cls: type, name: str) -> tuple[type | None, Any]:
-    """Returns the class that an attribute is found in, and what it is there; no code of its metaclass runs."""
-    for owner in owners_of(cls):
-        if name in members_of(owner):
-            return owner, members_of(owner)[name]
-    return None, None
-
-
-def attribute_path(path: Path, value: Any, name: str) -> Path:
-    """Returns the path to an attribute of its own of an object, by which none of its class is computed in its place."""
-    owner, member = found_in_class(type(value), name)
-    is_computed = hasattr(type(member), "__get__") and not is_a(member, types.MemberDescriptorType)
-    is_own = owner is None or not is_computed
-    return (*path, ("attr", name)) if is_own else (*path, ("attr", "__dict__"), ("item", name))
-
-
-def is_in_class(value: Any, name: str) -> bool:
-    """Returns whether the class of an object has an attribute."""
-    return found_in_class(type(value), name)[0] is not None
