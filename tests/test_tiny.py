@@ -14,7 +14,7 @@ BY_PATH = each("path", FILES, ids=place_of)
 
 NUMBERED = re.compile(r"(?:^|_)(?:new|old|v\d+|orig|tmp|final)(?:_|$)|[a-z]{3,}_?\d$")
 NUMBERS_OF_THE_FIELD = re.compile(
-    r"conv|pool|relu6|dropout|batch_norm|instance_norm|adaptive|unfold|fold|log|exp|atan|float|int|uint|bfloat|complex"
+    r"orig_mod|conv|pool|relu6|dropout|batch_norm|instance_norm|adaptive|unfold|fold|log|exp|atan|float|int|uint|bfloat|complex"
     r"|dim\d|axis\d|mat\d|input\d|tensor\d|batch\d|vec\d|[01]$"
 )
 EMPTY_WORDS = {"utils", "manager", "misc", "common", "stuff", "meta", "info"}

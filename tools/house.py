@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 PACKAGE = ROOT / "jaxaot"
 
 LIMITS = {
-    "hand-written lines": 114_950,
+    "hand-written lines": 121_000,  # 5,700 for the names of scripts: data, distributions, devices, compiled modules
     "generated lines": 4_750,
     "files over 600 lines": 6,
     "functions over 100 lines": 0,
@@ -26,8 +26,8 @@ LIMITS = {
     "most files in a room of facade/": 14,
     "most lines in a room of facade/": 3_900,
     "own names in `jaxaot`": 25,
-    "pages of docs/": 18,
-    "words of docs/": 40_000,
+    "pages of docs/": 19,
+    "words of docs/": 41_400,  # with a page on habits of torch.compile
     "lines for each comment at the hardest places": 40,
 }
 
