@@ -8,6 +8,7 @@ by which such calls are found again. Where Python branches on few values, each w
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -29,8 +30,10 @@ from jaxaot.runtime.program import Program
 from jaxaot.runtime.segmented import NotBranches, SegmentedFunction
 from jaxaot.runtime.untraced import Broken
 
-_MAX_CALLS = 64
-"""How many kinds of calls are known that run in parts."""
+_MAX_CALLS = 8
+"""How many kinds of calls are known that run in parts: each of the others looks at all of them."""
+_OFTEN, _AGAIN = 3, 16
+"""After so many traces that stopped at one line, calls that nothing fits are not traced; but the 16th, 256th … are."""
 
 
 class _Known(NamedTuple):
@@ -71,6 +74,8 @@ class Parts:
         self._known: list[_Known] = []
         self._unbranched: set[str] = set()
         self._said: set[str] = set()
+        self._n_stopped: Counter[str] = Counter()
+        self._n_untraced = 0
         self._hits = self._misses = 0
 
     def find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -78,10 +83,17 @@ class Parts:
         for known in self._known:
             if known.program.enter(self._fn, args, kwargs) is not MISS:
                 return self._call(known.at, args, kwargs)
-        return MISS
+        if max(self._n_stopped.values(), default=0) < _OFTEN:
+            return MISS
+        self._n_untraced += 1
+        n = self._n_untraced
+        while n % _AGAIN == 0:
+            n //= _AGAIN
+        return MISS if n == 1 and self._n_untraced > 1 else self._call(self._known[0].at, args, kwargs)
 
     def first(self, broken: Broken, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Returns the result of a call whose trace stopped, and knows such calls from then on."""
+        self._n_stopped[broken.at.line] += 1
         self._known = [_Known(_looking(broken), broken.at), *self._known[: _MAX_CALLS - 1]]
         return self._call(broken.at, args, kwargs)
 
