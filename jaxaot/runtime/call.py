@@ -290,7 +290,7 @@ class _Writer:
         else:
             source.add(f"entry = FORWARD if {self._is_held()} else DONATED")
         source.add("given, runs = entry.given, entry.runs")
-        waits = not self.world.is_at_once  # for values that Python puts together
+        waits = self.world.waits  # for values that Python puts together
         test = "runs is None or not (entry.is_anywhere or is_outermost())"
         with source.block("if True:" if waits else f"if {test}:"):
             for line in self.kept_inputs:

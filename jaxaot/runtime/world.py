@@ -85,7 +85,11 @@ def _assignment(write: WorldWrite, classes: Mapping[Path, type]) -> str | None:
 
 
 class WorldWriter:
-    """Writes what one program's call does to Python's objects."""
+    """Writes what one program's call does to Python's objects.
+
+    Attributes:
+      waits: Whether an interrupt has to wait until Python has put values together.
+    """
 
     def __init__(
         self, source: Source, places: PlacePlan, plan: WorldPlan, tensor: Callable[[int], str], steps: frozenset[int]
@@ -100,12 +104,16 @@ class WorldWriter:
           steps: The numbers that are computed after the graph has run.
         """
         self.source = source
-        self._steps = steps
         self.places = places
         self.plan = plan
         self._tensor = tensor
         self._made: set[int] = set()
         self._filled: list[int] = []
+        # what is kept of numbers of the graph may be cut off by an interrupt, as eagerly: nothing waits for it
+        self._steps = frozenset[int]()
+        self._late = self._find_late()
+        self.waits = not self.is_at_once
+        self._steps = steps
         self._late = self._find_late()
 
     def _find_late(self) -> set[int]:
