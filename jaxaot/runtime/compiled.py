@@ -21,7 +21,6 @@ from jaxaot._frames import without_own_frames
 from jaxaot._unpicklable import name_in_module, refuse_to_pickle
 from jaxaot._util import collector, shown, signature_of
 from jaxaot.errors import (
-    ConcretizationError,
     RecompileWarning,
     SettingsChangedError,
     TraceError,
@@ -46,7 +45,7 @@ from jaxaot.runtime.recovery import is_passing, may_be_tried_again
 from jaxaot.runtime.sizes import TracedSizes
 from jaxaot.runtime.stance import forces_eager, may_make_program
 from jaxaot.runtime.traced_call import GivenCall
-from jaxaot.runtime.untraced import Broken, NotTraced, Untraced, mixed_with_meta
+from jaxaot.runtime.untraced import GOES_ON, Broken, NotTraced, Untraced, mixed_with_meta
 from jaxaot.tape.modes import state
 
 P = ParamSpec("P")
@@ -311,7 +310,7 @@ class CompiledFunction(Generic[P, R]):
             self._is_volatile = True
             self._note_volatile(volatile)
         except Exception as raised:
-            goes_on = is_of_function(raised) or isinstance(raised, ConcretizationError)
+            goes_on = is_of_function(raised) or isinstance(raised, GOES_ON)
             if self._options.fullgraph or not (self.runs_eagerly and goes_on):
                 raise
             error = raised

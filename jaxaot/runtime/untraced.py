@@ -13,7 +13,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxaot.errors import RecompileWarning, TraceError
+from jaxaot.errors import (
+    AttributeChangeError,
+    ConcretizationError,
+    LeakedTensorError,
+    RecompileWarning,
+    TraceError,
+    UnreachableTensorError,
+)
 from jaxaot.facade.memory.source_line import raising_line
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.plan.breaks import BreakValue
@@ -24,6 +31,8 @@ from jaxaot.tape.modes import state
 MAX_KINDS = 64
 _AGAIN = 16
 """Of how many calls of a kind the first is traced again, of as many such ones the first, and so on."""
+GOES_ON = (AttributeChangeError, ConcretizationError, LeakedTensorError, UnreachableTensorError)
+"""What a trace refuses because of what the function does there, which Python can do."""
 _BY_VALUE = (bool, int, str, bytes, type(None))
 
 

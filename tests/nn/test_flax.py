@@ -424,7 +424,7 @@ def test_what_cannot_be_carried_out_is_an_error_that_names_the_attribute():
         model = Model()
         before = dict(vars(model))
         with pytest.raises(errors.AttributeChangeError, match=words) as caught:
-            ja.compile(fn)(model)
+            ja.compile(fn, fullgraph=True)(model)
         assert "`args[0].inner`" in str(caught.value) or "`args[0].other`" in str(caught.value)
         assert vars(model) == before
 
@@ -549,7 +549,7 @@ def test_a_variable_that_no_path_leads_to_is_an_error():
     hidden = logging.Filter()  # objects of such a library are not followed
     hidden.param = nnx.Param(jnp.full(1, 2.0))
     with pytest.raises(errors.UnreachableTensorError, match="read a Param that is neither among the arguments"):
-        ja.compile(lambda x: x * hidden.param)(jnp.ones(1))
+        ja.compile(lambda x: x * hidden.param, fullgraph=True)(jnp.ones(1))
 
 
 def test_variables_in_a_dict_keyed_by_classes_are_found():

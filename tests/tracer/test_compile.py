@@ -131,7 +131,7 @@ def test_closed_over_tensors_are_inputs_found_by_path():
 def test_unreachable_tensor_is_an_error():
     holder = logging.Filter()  # objects of such a library are not followed
     holder.w = ja.ones(2)
-    fn = ja.compile(lambda x: holder.w + x)
+    fn = ja.compile(lambda x: holder.w + x, fullgraph=True)
     with pytest.raises(ja.errors.UnreachableTensorError, match="neither arguments nor reachable"):
         fn(ja.ones(2))
 

@@ -163,7 +163,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_result_that_cannot_be_made_again_is_refused_by_its_name(name):
     with pytest.raises(LeakedTensorError, match=rf"returned a `{name}` that holds a tensor"):
-        ja.compile(lambda x: REFUSED[name](x * 2))(ja.ones(1))
+        ja.compile(lambda x: REFUSED[name](x * 2), fullgraph=True)(ja.ones(1))
 
 
 def test_a_result_that_leads_to_itself():
@@ -173,7 +173,14 @@ def test_a_result_that_leads_to_itself():
         return plain
 
     with pytest.raises(LeakedTensorError, match="returned a `Plain` that leads to itself"):
-        ja.compile(fn)(ja.ones(1))
+        ja.compile(fn, fullgraph=True)(ja.ones(1))
+
+
+@pytest.mark.filterwarnings("ignore::jaxaot.errors.RecompileWarning")
+def test_a_generator_that_is_returned_is_that_of_an_eager_call():
+    fn = ja.compile(lambda x: (x * i for i in (2, 3)))
+    for _ in range(2):
+        assert [y.item() for y in fn(ja.ones(()))] == [2, 3]
 
 
 def test_nodes_of_returned_views_are_named_as_eagerly():

@@ -465,7 +465,7 @@ def test_what_cannot_be_made_again_is_an_error_that_names_the_place():
         return x
 
     with pytest.raises(errors.AttributeChangeError, match=r"put a generator into `s.squares` at .*test_side_ef.*:\d+"):
-        ja.compile(fn)(ja.ones(2))
+        ja.compile(fn, fullgraph=True)(ja.ones(2))
     assert not hasattr(s, "squares")
 
 
