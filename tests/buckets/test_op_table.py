@@ -121,7 +121,7 @@ def try_sample(op, fn, sample, old):
             return None
         if not is_finite(exact[-1][0]) or not is_finite(exact[-1][1]):
             return None  # the padding of its own is not that of ours
-    compiled = ja.compile(case)
+    compiled = ja.compile(case, fullgraph=True)
     for n, (values, grads) in zip(SIZES, exact, strict=True):
         try:
             got = case.outcome(compiled, n, True)
