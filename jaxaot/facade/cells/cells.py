@@ -30,19 +30,11 @@ from jaxaot._typing import Shape
 from jaxaot.facade.memory.generator import Generator
 from jaxaot.facade.memory.tensor import Tensor
 
-TOOLS = frozenset({
-    "pytest", "_pytest", "pluggy", "hypothesis", "IPython", "ipykernel", "traitlets", "matplotlib", "pandas",
-    "pygments", "rich", "tqdm", "wandb", "mlflow", "tensorboard", "tensorboardX", "absl",
-})  # fmt: skip
-"""Packages whose objects lead to nothing that a function computes with."""
 FOREIGN = frozenset({
-    "jax", "jaxlib", "numpy", "builtins", "jaxaot", "torch", "typing", "collections", "functools", "scipy", "flax",
-    "optax", "orbax", "chex", "treescope", "ml_dtypes", "abc", "enum", "threading", "logging", "io", "weakref",
-    "contextlib", "contextvars", *TOOLS,
+    "jax", "jaxlib", "numpy", "ml_dtypes", "jaxaot", "builtins", "typing", "collections", "functools", "abc", "enum",
+    "threading", "logging", "io", "weakref", "contextlib", "contextvars",
 })  # fmt: skip
-"""Packages whose code and objects hold nothing that decides what a function computes, or nothing of the user's."""
-
-
+"""Packages of JAX, NumPy, jaxaot and Python whose objects, as arguments, hold nothing of the user's."""
 OPEN = (
     "jaxaot.demo", "jaxaot.nn.modules", "jaxaot.nn.utils", "jaxaot.optim.rules", "jaxaot.optim.lr_scheduler",
     "jaxaot.optim.swa_utils",
