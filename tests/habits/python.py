@@ -353,7 +353,7 @@ def timing_in(t, c):
         took.append(time.perf_counter() - start)
         return y
 
-    return [f(ramp(t, at=i)) for i in range(3)], len(took), len(set(took))
+    return [f(ramp(t, at=i)) for i in range(3)], len(took), len(set(took)) > 1
 
 
 def timer_context(t, c):
@@ -375,7 +375,7 @@ def timer_context(t, c):
         with timer:
             return x * 2
 
-    return [f(ramp(t, at=i)) for i in range(3)], timer.n, len(set(timer.took))
+    return [f(ramp(t, at=i)) for i in range(3)], timer.n, len(set(timer.took)) > 1
 
 
 def contextlib_manager(t, c):

@@ -303,12 +303,12 @@ def sorted_by_value(t, c):
 def early_stop_loop(t, c):
     @c
     def f(x):
-        for i in range(10):
+        for n in range(10):
             y = x * 0.5
             if (y - x).abs().max() < 0.1:
-                break
+                return x, n
             x = y
-        return x, i
+        return x, 10
 
     return [f(ramp(t, at=i)) for i in range(3)]
 
