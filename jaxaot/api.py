@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
 
 from jaxaot import _trees as pytree
 from jaxaot import settings as config
@@ -21,7 +21,7 @@ from jaxaot.pipeline import compiled, traced_of
 from jaxaot.plan.stages import Traced
 from jaxaot.report.record import Report
 from jaxaot.runtime.compile_report import report_on
-from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.compiled import CompiledFunction, compiled_function_of, uncompiled
 from jaxaot.runtime.options import MAX_PROGRAMS, CompileOptions
 from jaxaot.tracer.bodies.pure import run_pure
 from jaxaot.transforms.functionalized import call_functionalized
@@ -46,7 +46,7 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
       ArgumentError: If there are no arguments, and the function needs some.
       TraceError: If the function cannot be traced.
     """
-    fn = fn.fn if isinstance(fn, CompiledFunction) else fn
+    fn = uncompiled(fn)
     _require_function(fn, "ja.trace")
     try:
         return traced_of(fn, args, kwargs)
@@ -54,20 +54,37 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
         raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
 
+class _Module(Protocol):
+    """What says itself what becomes of it: modules."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def _compiled_by(self, compile: Callable[..., Any], /) -> Any: ...
+
+
+M = TypeVar("M", bound=_Module)
+
+
 # fmt: off
+@overload
+def compile(
+    fn: M, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
+    backend: str = "xla", max_programs: int = MAX_PROGRAMS, fullgraph: bool = False,
+    mode: str | None = None, dynamic: Dynamic | None = None, buckets: Given = "pow2",
+    options: Mapping[str, Any] | None = None, disable: bool = False,
+) -> M: ...
 @overload
 def compile(
     fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
     backend: str = "xla", max_programs: int = MAX_PROGRAMS, fullgraph: bool = False,
     mode: str | None = None, dynamic: Dynamic | None = None, buckets: Given = "pow2",
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None, disable: bool = False,
 ) -> CompiledFunction[P, R]: ...
 @overload
 def compile(
     fn: None = None, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
     backend: str = "xla", max_programs: int = MAX_PROGRAMS, fullgraph: bool = False,
     mode: str | None = None, dynamic: Dynamic | None = None, buckets: Given = "pow2",
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None, disable: bool = False,
 ) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
 # fmt: on
 def compile(
@@ -82,8 +99,12 @@ def compile(
     dynamic: Dynamic | None = None,
     buckets: Given = "pow2",
     options: Mapping[str, Any] | None = None,
+    disable: bool = False,
 ) -> Any:
     """Returns `fn`, traced and compiled once for each kind of call; a decorator if `fn` is left out.
+
+    Of a module it returns a module: one with the same parameters, state, hooks, attributes and methods, whose call is
+    compiled.
 
     Values, versions, sharing and gradients after a call are those of `fn` itself. Tensors that `fn` reaches without
     being passed are inputs, found anew at every call. Bools, strings and None are part of the program; floats are not,
@@ -109,14 +130,16 @@ def compile(
       policy: What the forward saves for the backward: `"min_cut"`, `"save_all"`, … or a policy.
       memory_budget: `None`, a fraction of what `save_all` keeps, bytes such as `"512MiB"`, or the memory that
         everything has to fit in, such as `"fit:16GiB"`.
-      backend: `"xla"`, or `"interpret"` to run one equation at a time.
+      backend: `"xla"`, or `"interpret"` to run one equation at a time. Of PyTorch's names `"inductor"` and
+        `"cudagraphs"` are the first, `"aot_eager"` the second, and `"eager"` has every call run by Python.
       max_programs: How many compiled versions are kept; the least recently used one is dropped.
       fullgraph: Whether a function that cannot be one graph is an error rather than run in parts.
       mode: PyTorch's, taken and without effect: there is one way to compile, and XLA chooses kernels.
       dynamic: False for a program for each size; True for buckets from the first call on; or names of arguments, each
         with the dims that change, such as `{"ids": (0, 1)}`, or with dims and their buckets.
       buckets: The sizes for which programs are made: `"pow2"`, a step, or a list of all.
-      options: None: those of PyTorch's compiler have no counterpart.
+      options: Those of PyTorch's compiler, taken and without effect.
+      disable: Whether `fn` itself is returned.
 
     Raises:
       PolicyError: If there is no such policy.
@@ -124,7 +147,19 @@ def compile(
       UsageError: If no version at all may be kept, or what is said of sizes cannot be read.
     """
     said = CompileOptions(policy, memory_budget, backend, max_programs, fullgraph, mode, dynamic, buckets, options)
-    return functools.partial(compiled, options=said) if fn is None else compiled(fn, said)
+    if disable:
+        return _same if fn is None else fn
+    return functools.partial(_compiled, said) if fn is None else _compiled(said, fn)
+
+
+def _same(fn: Callable[P, R]) -> Callable[P, R]:
+    return fn
+
+
+def _compiled(options: CompileOptions, fn: Any) -> Any:
+    """Returns a function compiled; a class of modules says what becomes of its own."""
+    of_module = getattr(type(fn), "_compiled_by", None)
+    return compiled(fn, options) if of_module is None else of_module(fn, functools.partial(compiled, options=options))
 
 
 def _require_function(fn: object, name: str) -> None:
@@ -167,6 +202,7 @@ def explain(
             "`print(ja.explain(f, x))`."
         )
     require_arguments(fn, args, kwargs, "ja.explain")
+    fn = compiled_function_of(fn) or fn
     explained: Any = getattr(fn, "explain", None)
     if not _is_ours(fn, explained):
         return compile(fn, policy=policy, memory_budget=memory_budget).explain(*args, **kwargs)

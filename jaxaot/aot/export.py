@@ -34,7 +34,7 @@ from jaxaot.plan.alias import ConstantOutput
 from jaxaot.plan.difference import leaf_name
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import Traced
-from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.compiled import uncompiled
 from jaxaot.tape.modes import enable_grad, no_grad
 from jaxaot.tracer.arguments import flatten_arguments
 from jaxaot.tracer.trace import roots
@@ -115,7 +115,7 @@ def aot_export_module(
         )
     if dynamic_shapes:
         raise OptionError("`dynamic_shapes` asks for one graph for several sizes; export one graph for each size.")
-    lifted = lift(mod.fn if isinstance(mod, CompiledFunction) else mod, variables)
+    lifted = lift(uncompiled(mod), variables)
     depends_on = lifted.refresh()
     given = lifted.inputs(*with_arrays(tuple(args), dict(kwargs or {})))
     parameters, buffers = tuple(lifted.parameters.values()), tuple(lifted.buffers.values())
@@ -499,7 +499,7 @@ def aot_export_joint_simple(
         raise ExportError(
             f"aot_export_joint_simple requires inputs to be a single list/tuple, not a {type(args).__name__}."
         )
-    func, args = func.fn if isinstance(func, CompiledFunction) else func, with_arrays(tuple(args), {})[0]
+    func, args = uncompiled(func), with_arrays(tuple(args), {})[0]
 
     def trace_with(*inputs: object) -> Traced:
         with enable_grad() if trace_joint else no_grad():

@@ -22,7 +22,7 @@ from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compile_report import Inspector
-from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.compiled import CompiledFunction, uncompiled
 from jaxaot.runtime.program import Program, lower
 from jaxaot.runtime.traced_call import GivenCall
 from jaxaot.tape.saved_hooks import without_saved_hooks
@@ -126,7 +126,7 @@ def aot_function(
 
         return generate(lower(traced, partition, make, key, donate[0]), writing)
 
-    compiled = CompiledFunction(fn.fn if isinstance(fn, CompiledFunction) else fn, build, Inspector(traced_of, cut))
+    compiled = CompiledFunction(uncompiled(fn), build, Inspector(traced_of, cut))
     _functions.add(compiled)
     return compiled
 

@@ -23,7 +23,7 @@ from jaxaot.facade.marks.raised import OnMeta
 from jaxaot.plan.difference import place_name
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import Traced
-from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.compiled import uncompiled
 from jaxaot.runtime.key import parameter_names
 from jaxaot.runtime.sizes import TracedSizes
 from jaxaot.saving import arrays_to_bytes
@@ -79,7 +79,7 @@ def export(
       MissingExtraError: If flatbuffers or safetensors is not installed.
     """
     require_extra()
-    fn = fn.fn if isinstance(fn, CompiledFunction) else fn
+    fn = uncompiled(fn)
     chosen = chosen_platforms(platforms)
     args, kwargs = read_iterators(args, kwargs)
     writer = StateWriter()

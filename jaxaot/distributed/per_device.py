@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxaot.api import trace
 from jaxaot.lower.on_devices import DeviceProgram, device_program
-from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.compiled import compiled_function_of
 from jaxaot.runtime.on_devices import device_programs
 
 
@@ -25,10 +25,11 @@ def per_device(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> dict[
       *args: The arguments of the call, placed as they will be.
       **kwargs: Its keyword arguments.
     """
-    if not isinstance(fn, CompiledFunction) and hasattr(fn, "lower"):
+    compiled = compiled_function_of(fn)
+    if compiled is None and hasattr(fn, "lower"):
         return {"program": device_program(fn.lower(*args, **kwargs).compile())}  # pyright: ignore[reportFunctionMemberAccess]
     traced = trace(fn, *args, **kwargs)
     if not traced.needs_backward:
         return device_programs(traced, None)
-    cut = fn._inspect.cut if isinstance(fn, CompiledFunction) else lambda traced: traced.joint().partition()
+    cut = compiled._inspect.cut if compiled is not None else lambda traced: traced.joint().partition()
     return device_programs(traced, cut(traced))

@@ -25,18 +25,18 @@ class ConcretizationError(TraceError, TypeError):
 
 
 class LastingHookError(TraceError):
-    """A hook on a gradient, or `retain_grad`, inside of a traced function, which a backward outside would have to call.
+    """A hook on a gradient, or `retain_grad`, inside of a traced function, which no later call could register again.
 
-    `y = x * 2; y.register_hook(hook); return y.sum()`. Register hooks on what the function takes and returns, outside
-    of it; or run the backward inside, which calls them, and take them away before the function returns.
+    That is so on a view, on what is written later, on what was there before, and where the handle is kept. `ja.compile`
+    runs such a function in parts. Register such hooks outside; or run the backward inside, which calls them.
 
         def step(x):
-            y = x * 2
+            y = (x * 2)[1:]
             y.register_hook(print)
             return y.sum()
         x = ja.ones(3, requires_grad=True)
-        ja.compile(step)(x)                     # LastingHookError
-        y = ja.compile(lambda x: x * 2)(x)
+        ja.trace(step, x)                       # LastingHookError
+        y = ja.compile(lambda x: (x * 2)[1:])(x)
         y.register_hook(print)
     """
 

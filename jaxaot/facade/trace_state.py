@@ -119,6 +119,7 @@ class TraceState:
       level: The JAX trace that the symbols belong to.
       cells: Id of each cell, object and container that the function reaches from outside → its path.
       hooked: Hooks that the traced function registered, by number or as what keeps a gradient, with the user's line.
+      hooks_on: For those on tensors that were computed, by the same keys, what they are on (`HookOn`).
       first_node: Nodes from this number on were made by the traced function.
       own_nodes: Those from before that it may run backward, because what they hold are inputs of the graph.
       constants: Symbols that nothing differentiates, by id.
@@ -180,6 +181,7 @@ class TraceState:
         self.grad_writes: dict[int, Any] = {}
         self.hook_reads: dict[int, tuple[int, ...]] = {}
         self.hooked: dict[Any, str] = {}
+        self.hooks_on: dict[Any, Any] = {}
         self._unhooking: list[Callable[[], Any]] = []
         self.first_node = next_number()
         self.first_hook = next(hook_numbers)
@@ -495,9 +497,11 @@ class TraceState:
         """Raises if a hook was not registered by the traced function, which is about to take it away.
 
         Raises:
-          LastingHookError: If it was not.
+          GraphBreak: If it was not, and the trace may stop there.
+          LastingHookError: Else, if it was not.
         """
         if self.is_mine() and number < self.first_hook:
+            self.stop("a hook is taken away that was registered outside")
             raise LastingHookError(
                 f"A traced function takes away a hook that was registered outside:\n\n    {user_line()}\n\nThat would "
                 "happen once, while tracing, and not at later calls. Take it away outside of the function."
@@ -559,17 +563,18 @@ class TraceState:
             raise no_value(what, symbol.shape, symbol, "")
         return found
 
-    def stop(self, what: str) -> None:
+    def stop(self, what: str, line: str | None = None) -> None:
         """Ends a trace that may ask where the function does what Python has to do at each call.
 
         Args:
           what: What it does, for people; empty where the user asked for that.
+          line: The user's line; by default the one that runs.
 
         Raises:
           GraphBreak: If so.
         """
         if self._stops:
-            self.break_values.append((None, user_line(), what))
+            self.break_values.append((None, user_line() if line is None else line, what))
             self.is_broken = True
             raise GraphBreak
 
@@ -618,6 +623,7 @@ class TraceState:
         self.is_alive = False
         for unhook in self._unhooking:
             unhook()
+        self.hooks_on.clear()
         self.casts.clear()
         for reference in self.created:
             leaked = reference()

@@ -27,7 +27,7 @@ from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import CellWrite
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compile_report import Inspector
-from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.compiled import CompiledFunction, uncompiled
 from jaxaot.runtime.options import CompileOptions
 from jaxaot.runtime.program import Program, forward_graph, lower
 from jaxaot.runtime.traced_call import GivenCall
@@ -83,8 +83,9 @@ def freeze(
             "`discard=True` lets parameters go once what is needed of them is packed, and only example arguments say "
             "what that is. Write `ja.compiler.freeze(model, x, discard=True)`."
         )
-    inner = fn.fn if isinstance(fn, CompiledFunction) else fn
-    frozen = FrozenFunction(inner, stale == "refuse", (argnums,) if isinstance(argnums, int) else tuple(argnums))
+    frozen = FrozenFunction(
+        uncompiled(fn), stale == "refuse", (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    )
     if args:
         frozen.pack(*args, discard=discard)
     return frozen

@@ -19,13 +19,11 @@ Backend = Callable[..., Any]
 
 _backends: dict[str, Backend] = {"xla": Executable, "interpret": Interpreter}
 
-
-_XLA, _INTERPRET = "XLA compiles: drop `backend`. ", "Write `backend='interpret'`, which runs one equation at a time. "
 _OF_PYTORCH = {
-    "inductor": _XLA, "openxla": _XLA, "cudagraphs": _XLA, "tensorrt": _XLA, "onnxrt": _XLA, "eager": _INTERPRET,
-    "aot_eager": _INTERPRET,
+    "inductor": "xla", "cudagraphs": "xla", "openxla": "xla", "eager": "xla", "aot_eager": "interpret",
+    "aot_eager_default_partitioner": "interpret", "aot_eager_decomp_partition": "interpret",
 }  # fmt: skip
-"""What is said to those who write a backend of PyTorch's."""
+"""PyTorch's names → what does as they say: `aot_eager` runs the graphs of forward and backward op by op."""
 
 
 def register_backend(name: str, backend: Backend) -> None:
@@ -38,17 +36,23 @@ def backend_names() -> tuple[str, ...]:
     return tuple(_backends)
 
 
+def backend_name(backend: str | Backend) -> str | Backend:
+    """Returns our name of a backend that PyTorch has another one for; anything else as it is."""
+    return _OF_PYTORCH.get(backend, backend) if isinstance(backend, str) and backend not in _backends else backend
+
+
 def get_backend(backend: str | Backend) -> Backend:
     """Returns the backend of that name; a callable is returned as it is.
 
     Raises:
       CompilerError: If there is none.
     """
+    backend = backend_name(backend)
     if callable(backend):
         return backend
     if backend not in _backends:
         raise CompilerError(
-            f"There is no backend {backend!r}. {_OF_PYTORCH.get(backend, '')}The backends are: "
-            f"{', '.join(_backends)}. Add your own with `register_backend({backend!r}, function)`."
+            f"There is no backend {backend!r}. The backends are: {', '.join(_backends)}; of PyTorch's "
+            f"names {', '.join(_OF_PYTORCH)} are taken. Add your own with `register_backend({backend!r}, function)`."
         )
     return _backends[backend]

@@ -124,56 +124,59 @@ class _Same(Function):
 class _Gradients:
     """The backward hooks of one call of a module."""
 
+    is_made_again = True
+    """Whether later calls of a compiled function make it again by its attributes."""
+
     def __init__(self, module: object, hooks: dict[str, dict[int, Any]]):
         self._module = module
         self._before = list(hooks.get("backward_pre", _NONE).values())
         self._after = list(hooks.get("backward", _NONE).values())
         self._of_outputs: tuple[Any, ...] | None = None
         self._inputs: list[int] | None = None
+        self._outputs: list[int] = []
         self._sizes: list[Any] = []
-        self._n_inputs = 0
+        self._output_sizes: list[Any] = []
+        self._n_inputs = self._n_outputs = 0
 
     def watch_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Returns the arguments of the module, with the hooks on their gradients set."""
         self._n_inputs = len(args)
-        watched, places, node = _watched(args)
-        if node is None:
+        watched, places = _watched(args, self._at_input, lambda node: node.register_hook(self._at_inputs))
+        if places is None:
             return args
-        self._inputs, self._sizes = places, [(args[i].shape, args[i].dtype) for i in places]
-        node.register_hook(self._at_inputs)
+        self._inputs, self._sizes = places, [(tuple(args[i].shape), args[i].dtype) for i in places]
         return watched
 
     def watch_outputs(self, result: Any) -> Any:
         """Returns the result of the module, with the hooks on its gradients set."""
         given = result if isinstance(result, tuple) else (result,)
-        watched, places, node = _watched(given)
-        if node is None:
+        watched, places = _watched(given, self._at_output, lambda node: node.register_prehook(self._at_outputs))
+        if places is None:
             return result
-        n_outputs, sizes = len(given), [(given[i].shape, given[i].dtype) for i in places]
-
-        def at_outputs(_: object, gradients: tuple[Any, ...]) -> tuple[Any, ...] | None:
-            full = _spread(gradients, places, n_outputs, sizes)
-            for hook in self._before:
-                changed = hook(self._module, full)
-                if changed is not None:
-                    changed = changed if isinstance(changed, tuple) else (changed,)
-                    if len(changed) != n_outputs:
-                        raise HookResultError(
-                            "Backward pre hook returned an invalid number of grad_output, got "
-                            f"{len(changed)}, but expected {n_outputs}"
-                        )
-                    full = changed
-            self._of_outputs = full
-            if self._inputs is None:
-                for hook in self._after:
-                    hook(self._module, (None,) * self._n_inputs, full)
-                self._of_outputs = None
-            return tuple(full[i] for i in places)
-
-        node.register_prehook(lambda gradients: at_outputs(None, gradients))
+        self._n_outputs, self._outputs = len(given), places
+        self._output_sizes = [(tuple(given[i].shape), given[i].dtype) for i in places]
         return watched if isinstance(result, tuple) else watched[0]
 
-    def _at_inputs(self, gradients: tuple[Any, ...], _: object) -> tuple[Any, ...] | None:
+    def _at_outputs(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+        full = _spread(gradients, self._outputs, self._n_outputs, self._output_sizes)
+        for hook in self._before:
+            changed = hook(self._module, full)
+            if changed is not None:
+                changed = changed if isinstance(changed, tuple) else (changed,)
+                if len(changed) != self._n_outputs:
+                    raise HookResultError(
+                        "Backward pre hook returned an invalid number of grad_output, got "
+                        f"{len(changed)}, but expected {self._n_outputs}"
+                    )
+                full = changed
+        self._of_outputs = full
+        if self._inputs is None:
+            for hook in self._after:
+                hook(self._module, (None,) * self._n_inputs, full)
+            self._of_outputs = None
+        return tuple(full[i] for i in self._outputs)
+
+    def _at_inputs(self, gradients: tuple[Any, ...], _: object = None) -> tuple[Any, ...] | None:
         if self._of_outputs is None or self._inputs is None:
             return None  # a gradient of the inputs that did not come through the outputs
         full = _spread(gradients, self._inputs, self._n_inputs, self._sizes)
@@ -191,19 +194,38 @@ class _Gradients:
         # what flows nowhere stays away, whatever a hook makes of the zeros in its place
         return tuple(None if g is None else full[i] for i, g in zip(self._inputs, gradients, strict=True))
 
+    def _at_output(self, gradient: Tensor) -> Any:
+        return self._at_outputs((gradient,))[0]
 
-def _watched(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int], Any]:
-    """Returns values with their tensors behind one node of the tape, their places, and the node if there is one."""
+    def _at_input(self, gradient: Tensor) -> Any:
+        found = self._at_inputs((gradient,))
+        return None if found is None else found[0]
+
+
+def _watched(
+    values: tuple[Any, ...], on_tensor: Callable[[Tensor], Any], on_node: Callable[[Any], Any]
+) -> tuple[tuple[Any, ...], list[int] | None]:
+    """Returns values with their tensors behind one node of the tape, hooked, and their places; None without gradients.
+
+    Args:
+      values: The values.
+      on_tensor: The hook for a tensor that is alone in a trace, whose nodes do not outlive it.
+      on_node: Registers the hook of a node.
+    """
     places = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
     if not state.grad_enabled or not any(values[i].requires_grad for i in places):
-        return values, places, None
-    passed = _Same.apply(*(values[i] for i in places))
-    passed = passed if isinstance(passed, tuple) else (passed,)
+        return values, None
     made = list(values)
-    for i, value in zip(places, passed, strict=True):
+    if state.trace is not None and len(places) == 1:
+        made[places[0]] = passed = values[places[0]] * 1  # another value of the graph, unlike a clone
+        passed.register_hook(on_tensor)
+        return tuple(made), places
+    several = _Same.apply(*(values[i] for i in places))
+    several = several if isinstance(several, tuple) else (several,)
+    for i, value in zip(places, several, strict=True):
         made[i] = value
-    node = next(value.grad_fn for value in passed if value.grad_fn is not None)
-    return tuple(made), places, node
+    on_node(next(value.grad_fn for value in several if value.grad_fn is not None))
+    return tuple(made), places
 
 
 def _spread(values: tuple[Any, ...], places: list[int], n: int, sizes: list[Any]) -> tuple[Any, ...]:

@@ -136,7 +136,15 @@ class MadeCopy:
     array: Any
 
 
-Made = MadeSequence | MadeMapping | MadeInstance | MadeTree | MadeCopy
+@immutable
+class MadeCall:
+    """What a constant function returns: a method, or a function with variables of its own."""
+
+    make: Any
+    items: tuple[Value, ...]
+
+
+Made = MadeSequence | MadeMapping | MadeInstance | MadeTree | MadeCopy | MadeCall
 
 # -- writes ------------------------------------------------------------------------------------------------------------
 
@@ -231,9 +239,17 @@ class ContextWrite:
     value: Value
 
 
+@immutable
+class HookWrite:
+    """A hook is registered on the gradient of a tensor; None keeps the gradient, as `retain_grad` does."""
+
+    tensor: Value
+    hook: Value | None
+
+
 WorldWrite = (
     CellWrite | MetadataWrite | AttributeWrite | ItemWrite | RefillWrite | SliceWrite | DequeWrite | MembersWrite
-    | ContentWrite | ContextWrite
+    | ContentWrite | ContextWrite | HookWrite
 )  # fmt: skip
 
 _VALUES = (OutsideObject, PassedValue, ComputedValue, BuiltArray, BuiltTensor, BuiltConstant, BuiltObject, PendingValue)
@@ -271,9 +287,9 @@ def is_growth(write: WorldWrite) -> TypeGuard[SliceWrite | DequeWrite]:
 
 
 def path_of(write: WorldWrite) -> Path | None:
-    """Returns where the object is found that is changed; None for a cell, which is an input."""
+    """Returns where the object is found that is changed; None for a cell or a tensor."""
     match write:
-        case CellWrite() | MetadataWrite():
+        case CellWrite() | MetadataWrite() | HookWrite():
             return None
         case (
             AttributeWrite(path) | ItemWrite(path) | RefillWrite(path) | SliceWrite(path) | DequeWrite(path)

@@ -29,6 +29,7 @@ from jaxaot.plan.world import (
     ContentWrite,
     ContextWrite,
     DequeWrite,
+    HookWrite,
     ItemWrite,
     MembersWrite,
     MetadataWrite,
@@ -219,6 +220,8 @@ def _changed_objects(traced: Traced) -> Iterator[str]:
             case ItemWrite(path, key, value):
                 shown = repr(key.value) if hasattr(key, "value") else "…"
                 yield f"{path_text(path)}[{shown}]: {'removed' if value is None else 'set'}"
+            case HookWrite():
+                yield "a hook is registered on a gradient, or one is kept"
             case CellWrite() | MetadataWrite():
                 pass  # cells are in the signature
             case RefillWrite() | SliceWrite() | DequeWrite() | MembersWrite() | ContentWrite() | ContextWrite():

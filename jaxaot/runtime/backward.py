@@ -17,6 +17,7 @@ from jaxaot.facade.memory.storage import HELD_ONCE, Storage
 from jaxaot.facade.nodes.saved import FREED, Version
 from jaxaot.facade.nodes.vjps import cut_by, pull_by, storage_edge
 from jaxaot.ir.reach import Apart, without_unreached
+from jaxaot.runtime.inner_gradients import InnerPass
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node, OutputType
 from jaxaot.views.layout import Layout
@@ -95,6 +96,7 @@ class CompiledNode(Node):
 
     holds_residuals = True
     is_joined = True
+    has_inner_flow = True
 
     def __init__(
         self,
@@ -120,6 +122,14 @@ class CompiledNode(Node):
         self.consuming = consuming
         self.apart = apart
         self.versions: Sequence[Version] | None = None
+
+    def inner_pass(self, looked_at: frozenset[int], create_graph: bool) -> Any:
+        graphs = None if self.second is None or self.run is None else self.second.inner(looked_at)
+        return None if graphs is None else InnerPass(self, graphs, create_graph)
+
+    def residuals_for_second(self) -> Sequence[Any]:
+        """Returns what the node holds, with what only derivatives of its backward need."""
+        return self._held(True)
 
     def output_type(self, index: int) -> OutputType | None:
         return OutputType(*self.avals[index])

@@ -93,9 +93,8 @@ def report_on(
     for title, graph in graphs.items():
         passes += Executable(graph, (), title).explain().split("\n")
     if not traced.is_whole:
-        hints = (
-            f"The function runs in parts. It stops first at {said(traced.break_values[-1])}; until there is shown.",
-        )
+        at = said(traced.break_values[-1])
+        hints = (f"The function runs in parts. It stops first at {at}: what is before is shown.",)
     elif traced.break_values:
         sections += _segments(traced, partition)
     exchanges: tuple[str, ...] = ()

@@ -169,7 +169,7 @@ class CompiledFunction(Generic[P, R]):
         self._hits = 0
         self._misses = 0
         self._takes_iterators = False
-        self._is_volatile = False
+        self._is_volatile = options.backend == "eager"
         self._untraced = Untraced(getattr(fn, "__name__", type(fn).__name__))
         self._recompiles = Recompiles(
             getattr(fn, "__name__", type(fn).__name__), 2 * options.max_programs, sizes is None
@@ -382,8 +382,7 @@ class CompiledFunction(Generic[P, R]):
     @property
     def n_programs(self) -> int:
         """How many programs are kept that were compiled: one of a bucket counts once for all its sizes."""
-        n_exact = sum(program.bucket is None for program in self.programs)
-        return n_exact + (0 if self._sizes is None else self._sizes.buckets.n_made)
+        return self.cache_info().currsize
 
     def _first_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Returns the result of a call for which a program is made; `MISS` if it has to run eagerly."""
@@ -544,15 +543,15 @@ class CompiledFunction(Generic[P, R]):
     def _programs_said(self) -> list[str]:
         sizes = [] if self._sizes is None else list(self._sizes.buckets.described())
         sizes += [] if self._parts is None else self._parts.described()
-        if not self._misses:
+        hits, misses, n = self.cache_info()
+        if not misses:
             return ["none yet: the first call compiles one", *sizes]
-        n = self.n_programs
-        head = f"{n} program{'' if n == 1 else 's'}; {self._hits} calls found one, for {self._misses} one was made"
-        return [head, *map(str, self._recompiles.explain()), *sizes]
+        head = f"{n} program{'' if n == 1 else 's'}; {hits} calls found one, for {misses} one was made"
+        return [head, *map(str, self.explain_recompiles()), *sizes]
 
     def __repr__(self) -> str:
-        n = self.n_programs
-        return f"<ja.compile of {shown(self.fn)}: {n} program{'' if n == 1 else 's'}, {self._hits} hits>"
+        hits, _, n = self.cache_info()
+        return f"<ja.compile of {shown(self.fn)}: {n} program{'' if n == 1 else 's'}, {hits} hits>"
 
     def explain_recompiles(self) -> RecompileList:
         """Returns, for each program after the first, how its call differed from the most similar one before.
@@ -576,7 +575,9 @@ class CompiledFunction(Generic[P, R]):
 
         A new size that runs in the program of a bucket is a call that found none: it is traced.
         """
-        found = CacheInfo(self._hits, self._misses, self.n_programs)
+        n_exact = sum(program.bucket is None for program in self.programs)
+        n = n_exact + (0 if self._sizes is None else self._sizes.buckets.n_made)
+        found = CacheInfo(self._hits, self._misses, n)
         return found if self._parts is None else CacheInfo(*map(sum, zip(found, self._parts.cache_info(), strict=True)))
 
     def clear_cache(self) -> None:
@@ -590,3 +591,15 @@ class CompiledFunction(Generic[P, R]):
                 self._sizes.clear()
             self._hits = self._misses = self.n_programs_made = 0
             self._recompiles.forget()
+
+
+def compiled_function_of(fn: Any) -> CompiledFunction[..., Any] | None:
+    """Returns a compiled function, or the one that a compiled module calls; None for anything else."""
+    call = fn._compiled_call if hasattr(type(fn), "_compiled_call") else fn
+    return call if isinstance(call, CompiledFunction) else None
+
+
+def uncompiled(fn: Any) -> Any:
+    """Returns the function or module that was compiled; anything else as it is."""
+    compiled = compiled_function_of(fn)
+    return fn if compiled is None else compiled.fn

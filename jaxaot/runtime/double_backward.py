@@ -26,6 +26,7 @@ from jaxaot.ops.table import OpSpec
 from jaxaot.passes.prepare import prepare_backward
 from jaxaot.plan.saved import FromPrimal, TapePlan
 from jaxaot.plan.stages import JointGraph, Partition, Traced
+from jaxaot.runtime.inner_gradients import InnerGradients, cut_at
 
 
 def needed_primals(partition: Partition) -> tuple[int, ...]:
@@ -103,6 +104,8 @@ class DoubleBackward:
           gradients: Takes `primals` and cotangents to gradients, if the graph is not there to make it of.
         """
         self._gradients = gradients
+        self._led: frozenset[int] | None = None
+        self._inner: dict[frozenset[int], InnerGradients] = {}
         self._traced = traced
         self._partition, self._whole = partition, whole
         self._absent = tuple(absent)
@@ -149,6 +152,23 @@ class DoubleBackward:
             return [conjugate(gradient) for gradient in evaluate(*held, *given)]
 
         return pull_row("CompiledBackward", gradients_of)
+
+    def inner(self, looked_at: frozenset[int]) -> InnerGradients | None:
+        """Returns the backward that goes through those outputs that others are computed from; None without such ones.
+
+        Args:
+          looked_at: Outputs, among those that have cotangents.
+        """
+        joint = self._partition.joint
+        if not self._is_differentiable or self._gradients is not None or len(joint.differentiable_outputs) < 2:
+            return None
+        if self._led is None:
+            every = cut_at(self._traced.jaxpr, joint.differentiable_outputs, range(len(joint.differentiable_outputs)))
+            self._led = frozenset(place for place, outputs in zip(*every[1:], strict=True) if outputs)
+        chosen = looked_at & self._led
+        if chosen and chosen not in self._inner:
+            self._inner[chosen] = InnerGradients(self._traced.jaxpr, joint, self.primals, sorted(chosen))
+        return self._inner.get(chosen)
 
     def find_nan(self, operands: Sequence[Any]) -> str:
         """Returns which equation of the backward is the first that gives a NaN, and whose derivative it is.

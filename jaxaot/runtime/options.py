@@ -9,6 +9,7 @@ from jaxaot import settings as config
 from jaxaot._immutable import immutable
 from jaxaot.buckets.policy import Given
 from jaxaot.errors import UsageError
+from jaxaot.lower.backends import backend_name
 from jaxaot.lower.sizes import Dynamic
 from jaxaot.partition.budget import Fit, check_budget, parse_fit
 from jaxaot.partition.policies import get_policy
@@ -16,7 +17,7 @@ from jaxaot.partition.policies import get_policy
 MAX_PROGRAMS = 128
 """How many programs of a function are kept if nothing is said: a trained model has one for each kind of call."""
 
-_MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+_MODES = (None, "default", "lite", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
 
 @immutable(eq=False)
@@ -36,7 +37,7 @@ class CompileOptions:
     @property
     def has_buckets(self) -> bool:
         """Whether sizes that change get buckets."""
-        return bool(self.dynamic) or (self.dynamic is None and self.backend == "xla")
+        return bool(self.dynamic) or (self.dynamic is None and backend_name(self.backend) == "xla")
 
     @property
     def fit(self) -> Fit | None:
@@ -67,10 +68,11 @@ class CompileOptions:
             raise UsageError(
                 f"`mode` is one of PyTorch's, {', '.join(map(repr, _MODES[1:]))}, and {self.mode!r} was given."
             )
-        if self.options:
+        of_xla = [name for name in self.options or () if name.startswith("xla_")]
+        if of_xla:
             raise UsageError(
-                f"`options` are of PyTorch's compiler, and XLA has none of {', '.join(map(repr, self.options))}. Drop "
-                "them; `ja.config(…)` has jaxaot's settings, `ja.jit(fn, compiler_options=…)` takes XLA's."
+                f"`options` are those of PyTorch's compiler, which have no effect, and {', '.join(map(repr, of_xla))} "
+                "would be XLA's. `ja.jit(fn, compiler_options=…)` takes those, `ja.config(…)` jaxaot's settings."
             )
 
 

@@ -32,8 +32,10 @@ from jaxaot.plan.world import (
     ContentWrite,
     ContextWrite,
     DequeWrite,
+    HookWrite,
     ItemWrite,
     Made,
+    MadeCall,
     MadeCopy,
     MadeInstance,
     MadeMapping,
@@ -75,7 +77,7 @@ def _assignment(write: WorldWrite, classes: Mapping[Path, type]) -> str | None:
             return ASSIGNED_ITEM if is_dict else None
         case (
             CellWrite() | MetadataWrite() | AttributeWrite() | ItemWrite() | RefillWrite() | SliceWrite() | DequeWrite()
-            | MembersWrite() | ContentWrite() | ContextWrite()
+            | MembersWrite() | ContentWrite() | ContextWrite() | HookWrite()
         ):  # fmt: skip
             return None
         case _:
@@ -128,7 +130,7 @@ class WorldWriter:
     def _is_at_once(self, write: WorldWrite) -> bool:
         """Returns whether a write is one call into C."""
         match write:
-            case MetadataWrite() | RefillWrite():
+            case MetadataWrite() | RefillWrite() | HookWrite():
                 return False
             case CellWrite(_, value) | AttributeWrite(value=value) | ItemWrite(value=value):
                 return not self._is_late(value)
@@ -176,6 +178,8 @@ class WorldWriter:
                 source.add(f"{name} = {source.constant(tree)}.unflatten({self._tuple(items)})")
             case MadeCopy(array):
                 source.add(f"{name} = {source.constant(array)}.copy()")
+            case MadeCall(make, items):
+                source.add(f"{name} = {source.constant(make)}(*{self._tuple(items)})")
             case MadeSequence() | MadeMapping() | MadeInstance():
                 return
             case _:
@@ -187,12 +191,14 @@ class WorldWriter:
                 return f"{self.source.constant(cls)}((), {limit})"
             case MadeMapping(cls, factory=factory) if cls is defaultdict and factory is not None:
                 return f"{self.source.constant(cls)}({self.text(factory)})"
+            case MadeInstance(cls) if cls is types.CellType:
+                return f"{self.source.constant(cls)}()"
             case MadeInstance(cls):
                 self.source.scope["newobject"] = object.__new__
                 return f"newobject({self.source.constant(cls)})"
             case MadeSequence(cls) | MadeMapping(cls):
                 return f"{self.source.constant(cls)}()"
-            case MadeTree() | MadeCopy():
+            case MadeTree() | MadeCopy() | MadeCall():
                 raise AssertionError("a tree or an array is not filled later")
             case _:
                 assert_never(made)
@@ -209,7 +215,7 @@ class WorldWriter:
             case MadeInstance(_, names, items):
                 for attribute, item in zip(names, items, strict=True):
                     source.add(f"setattribute({name}, {attribute!r}, {self.text(item)})")
-            case MadeSequence() | MadeTree() | MadeCopy():
+            case MadeSequence() | MadeTree() | MadeCopy() | MadeCall():
                 return
             case _:
                 assert_never(made)
@@ -293,7 +299,7 @@ class WorldWriter:
                 return [Change(source.path(path), part, source.constant(array), put)]
             case ContextWrite(path, value):
                 return [Change(source.path(path), None, self.text(value), source.constant(contextvars.ContextVar.set))]
-            case MetadataWrite() | RefillWrite():
+            case MetadataWrite() | RefillWrite() | HookWrite():
                 return []
             case _:
                 assert_never(write)
@@ -320,6 +326,9 @@ class WorldWriter:
             case RefillWrite(path, keys, items):
                 source.scope["refill"] = refill
                 source.add(f"refill({source.path(path)}, {self._tuple(keys)}, {self._tuple(items)})")
+            case HookWrite(tensor, hook):
+                name = "retain_grad" if hook is None else "register_hook"
+                source.add(f"{self.text(tensor)}.{name}({'' if hook is None else self.text(hook)})")
             case (
                 AttributeWrite() | ItemWrite() | SliceWrite() | DequeWrite() | MembersWrite() | ContentWrite()
                 | ContextWrite()
@@ -338,7 +347,7 @@ def _is_filled_later(made: Made) -> bool:
             return cls in (list, set, deque)
         case MadeMapping() | MadeInstance():
             return True
-        case MadeTree() | MadeCopy():
+        case MadeTree() | MadeCopy() | MadeCall():
             return False
         case _:
             assert_never(made)

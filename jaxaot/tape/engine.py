@@ -52,8 +52,9 @@ class BackwardPass:
     """
 
     __slots__ = (
-        "__weakref__", "_buffers", "_calls", "_create_graph", "_found", "_gathering", "_inner", "_leading", "_n_apart",
-        "_needed", "_ready", "_run_fused", "_undefined", "_wanted", "callbacks", "entered", "keeps_graph", "waiting",
+        "__weakref__", "_buffers", "_calls", "_create_graph", "_found", "_gathering", "_inner", "_inside", "_leading",
+        "_n_apart", "_needed", "_ready", "_run_fused", "_undefined", "_wanted", "callbacks", "entered", "keeps_graph",
+        "waiting",
     )  # fmt: skip
 
     def __init__(
@@ -76,6 +77,7 @@ class BackwardPass:
         self._run_fused = calls.run_fused if state.anomaly is None else None
         self._buffers: dict[Node, list[Any]] = {}
         self._found: dict[Edge, Any] = {}
+        self._inside: dict[Node, Any] = {}  # backwards of nodes in which gradients flow from output to output
         self._ready: list[tuple[int, Node]] = []
         self._undefined: set[Node] = set()  # nodes whose gradient an operation of their own said to be None
         self._gathering: Gathering | None = None  # of nodes whose gradients are looked at together
@@ -164,6 +166,17 @@ class BackwardPass:
         """Returns what the hooks on the outputs of a node let through, and keeps what is wanted; None if none came."""
         cotangents = self._buffers.pop(node, None) or [None] * node.n_outputs
         is_run = node in self._undefined or any(cotangent is not None for cotangent in cotangents)
+        if is_run and node.has_inner_flow:
+            looked_at = frozenset(edge.index for edge in self._wanted if edge.node is node)
+            if node.hooks is not None:
+                looked_at |= node.hooks.tensor.keys() | node.hooks.retained.keys()
+            inside = node.inner_pass(looked_at, self._create_graph) if looked_at else None
+            if inside is not None:
+                return self._looked_at_inside(node, inside, cotangents)
+        cotangents = self._let_through(node, cotangents, is_run)
+        return cotangents if is_run else None
+
+    def _let_through(self, node: Node, cotangents: list[Any], is_run: bool = True) -> list[Any]:
         is_needed = self._needed is None or node in self._needed
         if is_needed:
             self._keep(node, cotangents)
@@ -171,7 +184,21 @@ class BackwardPass:
             cotangents = self._calls.on_outputs(node, cotangents)
         if not is_needed:
             self._keep(node, cotangents)
-        return cotangents if is_run else None
+        return cotangents
+
+    def _looked_at_inside(self, node: Node, inside: Any, cotangents: list[Any]) -> list[Any]:
+        """Does the same for a node in which gradients flow to some of these outputs, from the last one on."""
+        seen = [None if index in inside.places else cotangent for index, cotangent in enumerate(cotangents)]
+        seen = self._let_through(node, seen)
+        for number, index in enumerate(inside.places):
+            arrived, flowing = cotangents[index], inside.flowing(number, seen)
+            if flowing is not None:
+                arrived = flowing if arrived is None else self._calls.add(arrived, flowing)
+            alone = [None] * node.n_outputs
+            alone[index] = arrived
+            seen[index] = self._let_through(node, alone)[index]
+        self._inside[node] = inside
+        return seen
 
     def _keep(self, node: Node, cotangents: Sequence[Any]) -> None:
         for index, cotangent in enumerate(cotangents if self._wanted else ()):
@@ -211,6 +238,8 @@ class BackwardPass:
         return edges, gradients
 
     def _run_node(self, node: Node, cotangents: list[Any]) -> Sequence[Any]:
+        if node in self._inside:
+            return self._inside.pop(node).gradients(cotangents)
         if self._calls.run_node is not None:
             return self._calls.run_node(node, cotangents, self._create_graph)
         if state.anomaly is not None:

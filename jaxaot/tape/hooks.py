@@ -7,6 +7,7 @@ its `.grad` has been added to, then its node's post hooks.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import weakref
 from collections.abc import Callable, Iterator
@@ -29,7 +30,7 @@ class RemovableHandle:
       id: The number of the hook.
     """
 
-    __slots__ = ("_hooks", "id")
+    __slots__ = ("__weakref__", "_hooks", "id")
 
     def __init__(self, hooks: Hooks, hook: Callable[..., Any]):
         if not callable(hook):
@@ -38,7 +39,7 @@ class RemovableHandle:
         self.id = next(hook_numbers)
         hooks[self.id] = hook
         if state.trace is not None:
-            state.trace.note_hook(self.id, self.remove)
+            state.trace.note_hook(self.id, functools.partial(hooks.pop, self.id, None))  # which does not keep it
 
     def remove(self) -> None:
         """Takes the hook away."""

@@ -63,6 +63,9 @@ class Node:
     is_joined = False
     """Whether its outputs are those of several operations: hooks on one that got no gradient are then not called."""
 
+    has_inner_flow = False
+    """Whether outputs may have been computed from other outputs: then `inner_pass` is asked."""
+
     runs_user_code = False
     """Whether its backward is a function of the user's."""
 
@@ -92,6 +95,15 @@ class Node:
 
     def find_nan(self, cotangents: Sequence[Any]) -> str | None:
         """Returns which operation of the forward a NaN comes from, where the node stands for many of them."""
+        return None
+
+    def inner_pass(self, looked_at: frozenset[int], create_graph: bool) -> Any:
+        """Returns the backward that goes through some outputs one after the other; None if nothing flows to these.
+
+        Args:
+          looked_at: Outputs with hooks, and those whose gradients are wanted.
+          create_graph: See `backward`.
+        """
         return None
 
     def release(self) -> None:

@@ -49,7 +49,7 @@ from jaxaot.tracer.arguments import (
     value_type,
     with_leaves,
 )
-from jaxaot.tracer.bodies.grad_hooks import refuse_lasting_hooks
+from jaxaot.tracer.bodies.grad_hooks import refuse_lasting_hooks, registered_again
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.generators import generator_plan
 from jaxaot.tracer.hoist import inputs_of
@@ -318,6 +318,7 @@ def _trace(
                 writes = [*places.changes(recipes.give), *world.writes(recipes.give)]
                 if not how.is_shared and not world.written.isdisjoint(world.repeats):
                     raise _TraceAgain(dataclasses.replace(how, is_shared=True))
+                writes += registered_again(trace, result, recipes)
                 put_in_order(trace, leaves)
                 own, outside = (recipes.tensors, recipes.numbers), places.outside | world.wrappers
                 escapes = collect_escapes(trace, result, outside, *own, world.paths, world.containers())
@@ -331,6 +332,7 @@ def _trace(
             del result
         del call_args, call_kwargs, given
         if trace.is_broken:
+            escapes = Escapes([], pytree.structure(0))  # it may have stopped at its end
             plans.append((no_aliases(escapes), escapes))
             asked = trace.break_values[-1][0]
             return [np.zeros(0, bool) if asked is None else asked]

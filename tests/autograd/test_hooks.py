@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import random
 import weakref
@@ -525,6 +526,7 @@ def test_hooks_that_look_at_leaves_are_part_of_the_graph_and_guarded():
 
 LASTING = {
     "on a value": lambda x, w: (x * w).register_hook(print),
+    "on a view": lambda x, w: (x * w)[1:].register_hook(print),
     "on its node": lambda x, w: (x * w).grad_fn.register_hook(print),
     "on a leaf": lambda x, w: w.register_hook(print),
     "on a leaf, later": lambda x, w: w.register_post_accumulate_grad_hook(print),
@@ -543,13 +545,14 @@ def test_hooks_that_would_outlive_the_call_are_refused_and_nothing_is_changed(ca
         return x * 1
 
     def on_a_value(x):
-        y = x * w
+        y = x * w if case == "on a value" else (x * w)[1:]
         y.register_hook(print)
         return y.sum()
 
-    for run in (ja.compile, ja.func.functionalize) if case == "on a value" else (ja.compile,):
+    whole = functools.partial(ja.compile, fullgraph=True)
+    for run in (ja.func.functionalize,) if case == "on a value" else (whole,):
         with pytest.raises(errors.LastingHookError, match=r"test_hooks\.py:\d+"):
-            run(on_a_value if case.startswith("on a value") else fn if "node" not in case else on_its_node(w))(x)
+            run(on_a_value if "v" in case[-5:] else fn if "node" not in case else on_its_node(w))(x)
         assert w._hooks is None or not w._hooks
         assert not x.retains_grad and (x.grad_fn.hooks is None or not any(x.grad_fn.hooks.tensor.values()))
     assert ja.compile(lambda x: x * 2)(x).tolist() == [2, 2]
@@ -586,8 +589,11 @@ def test_hooks_are_taken_away_where_they_were_registered():
         return x * 2
 
     with pytest.raises(errors.LastingHookError, match="takes away a hook"):
+        ja.compile(fn, fullgraph=True)(x)
+    assert x.grad_fn.hooks.tensor[0]
+    with pytest.warns(errors.RecompileWarning, match="a hook is taken away"):
         ja.compile(fn)(x)
-    handle.remove()
+    assert not x.grad_fn.hooks.tensor[0]
 
 
 def test_callbacks_run_when_the_backward_has_ended():

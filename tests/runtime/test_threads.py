@@ -258,6 +258,8 @@ def counted(read, body):
 def test_a_function_that_all_threads_call_first_is_traced_once(make):
     once, together_ = os.pipe(), os.pipe()
     x = ja.ones(3) if make is ja.compile else np.ones(3, np.float32)
+    if make is ja.compile:  # what writes runs in parts else
+        make = ja.compile(fullgraph=True)
     fn, n_runs = counted(once, lambda x: x * 2)
     make(fn)(x)
     expected = n_runs()
@@ -272,7 +274,7 @@ def test_what_cannot_be_compiled_is_tried_once_by_all_threads():
     fn, n_runs = counted(os.pipe(), lambda x: x * random.random())
     fn = ja.compile(fn)
     together(*[lambda: fn(ja.ones(3))] * 8)
-    assert n_runs() == 9, "one trace, and eight eager runs"
+    assert n_runs() == 8, "eight eager runs"
 
 
 @pytest.mark.parametrize("make", [ja.compile, ja.remat])

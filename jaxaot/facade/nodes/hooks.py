@@ -174,7 +174,10 @@ def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHan
         raise AutogradError(NEEDS_GRADIENT)
     if tensor.is_leaf:
         return RemovableHandle(leaf_hooks(tensor).tensor, hook)
-    return RemovableHandle(edge.node._own_hooks().tensor.setdefault(edge.index, {}), hook)
+    handle = RemovableHandle(edge.node._own_hooks().tensor.setdefault(edge.index, {}), hook)
+    if state.trace is not None:
+        state.trace.hooks_on[handle.id] = HookOn(tensor, edge, hook, weakref.ref(handle))
+    return handle
 
 
 def register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
@@ -252,6 +255,23 @@ def retain_grad(tensor: Tensor) -> None:
         retained[edge.index] = keep
         if state.trace is not None:
             state.trace.note_hook(keep, lambda: retained.pop(edge.index, None))
+            state.trace.hooks_on[keep] = HookOn(tensor, edge, None, lambda: None)
+
+
+class HookOn(NamedTuple):
+    """A hook that a traced function registered on a tensor that is no leaf.
+
+    Attributes:
+      tensor: The tensor.
+      edge: Where its gradient went then.
+      hook: The hook; None if the tensor retains its gradient.
+      handle: Returns what takes the hook away, if somebody still has that.
+    """
+
+    tensor: Tensor
+    edge: Edge
+    hook: Callable[..., Any] | None
+    handle: Callable[[], Any]
 
 
 class Keep(NamedTuple):

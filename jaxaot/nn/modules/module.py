@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from jaxaot._callables import name_init
-from jaxaot._jax import refuse_values_of
+from jaxaot._jax import load, refuse_values_of
 from jaxaot.errors import MissingNameError, TensorTypeError
 from jaxaot.errors.absent import check_keywords
 from jaxaot.facade.memory.tensor import Tensor
@@ -68,6 +68,10 @@ class Module:
         if hooks is None:
             return self.forward(*args, **kwargs)
         return call_with_hooks(self, hooks, args, kwargs)
+
+    def _compiled_by(self, compile: Callable[..., Any]) -> Any:
+        """Returns what `ja.compile` makes of the module; `compile` makes a compiled function of it."""
+        return load("jaxaot.nn.compiled_module").with_compiled_call(compile(self))
 
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
         hooks = {kind: found for kind, found in (self._hooks or {}).items() if kind != "compiled"}

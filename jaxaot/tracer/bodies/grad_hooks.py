@@ -1,7 +1,9 @@
-"""Hooks that a traced function registers on gradients: those that would be called after the call are refused.
+"""Hooks that a traced function registers on gradients, and that would be called after the call.
 
 A backward inside of the function calls its hooks on symbols, so that they become part of the graph. A later backward
-sees one node for the whole call; what was registered inside of that would never be called.
+sees one node for the whole call. So a tensor with such a hook becomes an output of the graph, and each call registers
+the hook on it: `runtime/inner_gradients.py` says what flows to it. Where a call cannot do so, the function runs in
+parts, or is refused.
 """
 
 from __future__ import annotations
@@ -9,10 +11,60 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from jaxaot.errors import LastingHookError
+from jaxaot import _trees as pytree
+from jaxaot.errors import AttributeChangeError, LastingHookError
 from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.facade.nodes.hooks import HookOn
 from jaxaot.facade.trace_state import TraceState
+from jaxaot.plan.world import HookWrite
 from jaxaot.tape.node import Node
+from jaxaot.tracer.numbers.recipes import Recipes
+
+_PLACE = (("root", "fn"),)
+
+
+def registered_again(trace: TraceState, result: Any, recipes: Recipes) -> list[HookWrite]:
+    """Returns the hooks that each call registers again; they last no longer in the trace.
+
+    Args:
+      trace: The trace.
+      result: What the function returned.
+      recipes: Says how a hook is made again.
+    """
+    writes: list[HookWrite] = []
+    if not trace.hooks_on:
+        return writes
+    lasting = _lasting(trace, [*pytree.leaves(result), *recipes.tensors])
+    for token, on in list(trace.hooks_on.items()):
+        is_own = id(on.tensor) not in trace.noted and not on.tensor._is_view()  # the storage is then an output
+        is_at_output = is_own and on.tensor._gradient_edge() == on.edge and not _is_shared(trace, on)
+        if token not in lasting or not is_at_output or on.handle() is not None:
+            continue
+        try:
+            hook = None if on.hook is None else recipes.give_function(on.hook, _PLACE)
+        except AttributeChangeError:
+            continue
+        writes.append(HookWrite(recipes.give(on.tensor, _PLACE), hook))
+        del trace.hooked[token]
+    return writes
+
+
+_SAME = {"CloneBackward0", "ToCopyBackward0", "NativeDropoutBackward0", "DropoutBackward0", "AliasBackward0"}
+"""Operations whose result may be the value that they were given."""
+
+
+def _is_shared(trace: TraceState, on: HookOn) -> bool:
+    """Returns whether another tensor may have the same value of the graph, so that its gradient is not told apart."""
+    storage = on.tensor._storage
+    others = (*(reference() for reference in trace.created), *(storage for storage, _ in trace.storages.values()))
+    is_held = any(other is not None and other is not storage and other.array is storage.array for other in others)
+    return is_held or on.edge.node.name() in _SAME
+
+
+def _lasting(trace: TraceState, results: Iterable[Any]) -> set[Any]:
+    """Returns the hooks of the function that a backward after it could call."""
+    tensors = [*(x for x in results if isinstance(x, Tensor)), *(tensor for tensor, _ in trace.noted.values())]
+    return {token for tensor in tensors for token in _hooks_of(trace, tensor) if token in trace.hooked}
 
 
 def refuse_lasting_hooks(trace: TraceState, results: Iterable[Any]) -> None:
@@ -23,20 +75,21 @@ def refuse_lasting_hooks(trace: TraceState, results: Iterable[Any]) -> None:
       results: What it returns.
 
     Raises:
-      LastingHookError: If there is one, on a tensor from outside or on what its results depend on.
+      GraphBreak: If so, and the trace may stop there.
+      LastingHookError: Else, if there is one, on a tensor from outside or on what its results depend on.
     """
     if not trace.hooked:
         return
-    tensors = [*(x for x in results if isinstance(x, Tensor)), *(tensor for tensor, _ in trace.noted.values())]
-    lasting = {token for tensor in tensors for token in _hooks_of(trace, tensor) if token in trace.hooked}
+    lasting = _lasting(trace, results)
     lines = [line for token, line in trace.hooked.items() if token in lasting]
     if lines:
+        trace.stop("a hook on a gradient is registered that no graph can have", lines[0])
         raise LastingHookError(
             "A hook on a gradient, or `Tensor.retain_grad()`, is registered inside of a traced function and still "
             "there when that returns:\n\n"
             + "\n".join(f"    {line}" for line in lines)
-            + "\n\nA compiled call leaves one node on the tape, so a backward outside of the function would never call "
-            "it. Register it on what the function takes or returns, outside:\n\n"
+            + "\n\nA compiled call registers hooks again on what it computes itself, but not on views, on what is "
+            "written later, on what was there before, on nodes, or where the handle is kept. Register it outside:\n\n"
             "    x.register_hook(hook)          # before the call\n"
             "    out = fn(x)\n"
             "    out.register_hook(hook)        # or `out.retain_grad()`\n\n"
@@ -54,6 +107,8 @@ def _hooks_of(trace: TraceState, tensor: Tensor) -> Iterator[Any]:
     seen: set[Node] = set(pending)
     while pending:
         node = pending.pop()
+        if node.held is None:  # a backward inside ran it, and another one is refused
+            continue
         if node.is_sink:
             yield from node.variable._hooks or ()
         if node.hooks is not None:

@@ -33,8 +33,10 @@ from jaxaot.plan.world import (
     ContentWrite,
     ContextWrite,
     DequeWrite,
+    HookWrite,
     ItemWrite,
     Made,
+    MadeCall,
     MadeCopy,
     MadeInstance,
     MadeMapping,
@@ -165,7 +167,7 @@ def _places(write: WorldWrite) -> Iterator[tuple[Path, Value | None]]:
             yield from (((*path, ("item", start + i)), item) for i, item in enumerate(items))
         case (
             CellWrite() | MetadataWrite() | AttributeWrite() | ItemWrite() | RefillWrite() | SliceWrite() | DequeWrite()
-            | MembersWrite() | ContentWrite() | ContextWrite()
+            | MembersWrite() | ContentWrite() | ContextWrite() | HookWrite()
         ):  # fmt: skip
             return
         case _:
@@ -187,7 +189,7 @@ def _inner_places(write: WorldWrite, made: Sequence[Made]) -> Iterator[tuple[Pat
                 found = [(("item", key.value), item) for key, item in pairs if isinstance(key, BuiltConstant)]
             case MadeInstance(_, names, items):
                 found = [(("attr", name), item) for name, item in zip(names, items, strict=True)]
-            case MadeTree() | MadeCopy():
+            case MadeTree() | MadeCopy() | MadeCall():
                 found = []
             case _:
                 assert_never(container)

@@ -34,6 +34,7 @@ from jaxaot.plan.world import (
     BuiltTensor,
     ComputedValue,
     Made,
+    MadeCall,
     MadeCopy,
     MadeInstance,
     MadeMapping,
@@ -49,6 +50,8 @@ from jaxaot.plan.world import (
 )
 from jaxaot.tracer.observe.boundary import is_foreign_class, is_installed, module_of
 from jaxaot.tracer.observe.containers import CONSTANT, PLAIN
+from jaxaot.tracer.observe.noting import MISSING
+from jaxaot.tracer.observe.side_effects import content_of
 from jaxaot.views.layout import Layout
 
 _FIXED = (type, types.ModuleType, types.BuiltinFunctionType, np.generic, Layout, *PLAIN, *CONSTANT)
@@ -85,6 +88,15 @@ class Recipes:
         self.numbers: dict[int, int] = {}
         self._owners: dict[int, int] = {}
         self._keep: list[Any] = []
+        self._makes_functions = False
+
+    def give_function(self, value: Any, place: Path) -> Value:
+        """Returns what a later call puts at a place for a function, which may have variables of its own; see `give`."""
+        self._makes_functions = True
+        try:
+            return self.give(value, place)
+        finally:
+            self._makes_functions = False
 
     def give(self, value: Any, place: Path) -> Value:
         """Returns what a later call puts at a place.
@@ -142,14 +154,30 @@ class Recipes:
         if cls in (dict, OrderedDict, defaultdict, collections.Counter):
             factory = give(value.default_factory) if cls is defaultdict else None
             return MadeMapping(cls, tuple(map(give, value)), tuple(map(give, value.values())), factory)
+        if self._makes_functions and isinstance(value, (types.MethodType, types.FunctionType, types.CellType)):
+            return self._function(value, place)
         if kind_of(value) is not None:
             return self._tree(value, place, number)
-        if is_plain_object(value):
+        if is_plain_object(value) or getattr(cls, "is_made_again", False):
             attributes = attributes_of(value)
             return MadeInstance(cls, tuple(attributes), tuple(map(give, attributes.values())))
         if is_tree(value):
             return self._tree(value, place, number)
         self._refuse(value, place)
+
+    def _function(self, value: Any, place: Path) -> Made:
+        """Returns how a function, a method or a variable of functions is made again."""
+        give = lambda child: self.give(child, place)
+        if isinstance(value, types.MethodType):
+            return MadeCall(types.MethodType, (give(value.__func__), give(value.__self__)))
+        if isinstance(value, types.CellType):
+            if (content := content_of(value)) is MISSING:
+                self._refuse(value, place)
+            return MadeInstance(types.CellType, ("cell_contents",), (give(content),))
+        if value.__kwdefaults__ or vars(value):
+            self._refuse(value, place)
+        make = functools.partial(_function_of, value.__code__, value.__globals__, value.__name__, value.__qualname__)
+        return MadeCall(make, tuple(map(give, (value.__defaults__, *(value.__closure__ or ())))))
 
     def _tree(self, value: object, place: Path, number: int) -> Made:
         def is_leaf(child: object) -> bool:
@@ -235,6 +263,14 @@ class PendingPlan:
 
         made = tuple(with_values(item, settle) for item in self._made)
         return WorldPlan(made, tuple(with_values(write, settle) for write in self._writes))
+
+
+def _function_of(
+    code: types.CodeType, variables: dict[str, Any], name: str, qualname: str, defaults: Any, *cells: types.CellType
+) -> types.FunctionType:
+    made = types.FunctionType(code, variables, name, defaults, cells)
+    made.__qualname__ = qualname
+    return made
 
 
 def is_plain_object(value: object) -> bool:

@@ -286,7 +286,8 @@ class Calls:
     def _note_print(self, name: str, code: types.CodeType, line: Callable[[], int]) -> None:
         if self.printed is not None or _is_by_itself():
             return
-        if self.on_effect is not None:
+        # Python shows what a library warns of once as a rule, which is no reason to run it in parts
+        if self.on_effect is not None and (is_users(code.co_filename) or name != "warnings.warn"):
             self.on_effect(f"`{name}`")
         self.printed = name, _place(code, line())
 

@@ -87,6 +87,7 @@ from jaxaot.tracer.observe.containers import (
 )
 from jaxaot.tracer.observe.noting import original, reads_all
 from jaxaot.tracer.observe.observer import (
+    CALL,
     VIEWS,
     Held,
     Observer,
@@ -438,7 +439,10 @@ class _Walk(CodeGuards):
         if held is not None:
             if kind_of(value) is None:
                 self._guard(path, HasType(cls))
-            self._attributes(path, value, held)
+            if held.value is value:
+                self._attributes(path, value, held)
+            elif CALL in attributes_of(value):  # its attributes are guarded where it shares them
+                self._child((*path, ("attr", CALL)), getattr(value, CALL))
             return
         if cls in VIEWS:
             self._child((*path, ("attr", "mapping")), value.mapping)

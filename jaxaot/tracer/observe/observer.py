@@ -96,6 +96,8 @@ _DEAD_ENDS = {
 """Packages whose objects lead to nothing that a function computes with."""
 _PLAIN = {str, int, bool, float, type(None)}
 _OF_EVERY_CLASS = {"__dataclass_fields__", "__dict__", "__weakref__", "__getattribute__", "__new__"}
+CALL = "_compiled_call"
+"""The slot in which a compiled module, which shares the `__dict__` of the module itself, has its compiled function."""
 _FN = ("root", "fn")
 MODULES = (_FN, ("module", sys), ("attr", "modules"))
 """The path to the modules that were imported."""
@@ -188,6 +190,7 @@ class Observer:
         self.on_code: list[Callable[[types.CodeType, types.FrameType], None]] = []
         self.on_arithmetic: Callable[[types.CodeType, types.FrameType], None] | None = None
         self.on_cells: Callable[[Path, Any], Iterable[tuple[Path, Any]]] | None = None
+        self._by_dict: dict[int, Held] = {}
         self._nodes: set[int] = set()
         self._owners: set[int] = set()
         self._modules: dict[int, tuple[Path, types.ModuleType]] = {}
@@ -409,9 +412,15 @@ class Observer:
             return [((*path, ("attr", name)), child) for name, child in before.items()]
         if is_foreign_class(cls) and not has_attributes(value):  # of a class in C
             return ()
-        self.held[id(value)] = held = Held(path, value, before, {}, set(), {}, [])
-        self.world.add_attributes(path, value, before)
+        own = dict_of(value)
+        known = self._by_dict.get(id(own)) if own is not None else None
         self._reach_class(cls)
+        if known is not None and CALL in (before.keys() | known.before.keys()):
+            self.held[id(value)] = known
+            noting.note_reads_of(cls)
+            return [((*path, ("attr", CALL)), before[CALL])] if CALL in before else ()
+        self.held[id(value)] = held = self._by_dict[id(own)] = Held(path, value, before, {}, set(), {}, [])
+        self.world.add_attributes(path, value, before)
         is_own = noting.reads_all(cls)
         if is_a(value, BaseException):
             before["args"] = value.args
