@@ -76,3 +76,13 @@ def run(t, name, compiles=False):
         found = HABITS[name](t, compile)
     ours = [one for one in said if one.category.__module__.startswith("jaxaot")]
     return [plain(found), out.getvalue()], compile.made, ours
+
+
+def what_happens(made, warned):
+    """Returns how calls of what was compiled ran: `eagerly`, `in parts`, `by ways`, or `whole`."""
+    if any("eagerly" in str(one.message) for one in warned):
+        return "eagerly"
+    parts = [fn._parts for fn in made if getattr(fn, "_parts", None) is not None]
+    if not parts:
+        return "whole"
+    return "by ways" if all(one._branches.cache_info()[2] for one in parts) and not warned else "in parts"
