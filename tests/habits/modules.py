@@ -322,7 +322,7 @@ def dynamo_config(t, c):
     t._dynamo.config.suppress_errors = False
     t._dynamo.config.cache_size_limit = 64
     f = c(lambda x: x * 2)
-    return [f(ramp(t, n, 4)) for n in (2, 3)], t._dynamo.config.cache_size_limit
+    return [f(ramp(t, at=i)) for i in range(3)], t._dynamo.config.cache_size_limit
 
 
 def matmul_precision(t, c):

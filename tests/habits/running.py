@@ -1,4 +1,4 @@
-"""Runs a habit eagerly or compiled, and says what came out and what was made."""
+"""Runs a habit eagerly or compiled, and says what came out and how it ran."""
 
 import contextlib
 import inspect

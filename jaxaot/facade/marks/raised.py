@@ -25,7 +25,7 @@ def run_handler(handler: Callable[[int, Any], Any], number: int, frame: types.Fr
 
 
 def is_of_function(error: BaseException) -> bool:
-    """Returns whether a traced function raised an exception, as it may do eagerly as well, or a symbol of JAX that it asked for its value."""
+    """Returns whether a traced function raised an exception: one of its own, or of JAX where it asks for a value."""
     if isinstance(error, (TraceError, CompilerError, AutogradError, jax.errors.UnexpectedTracerError)):
         return False
     traceback, is_found = error.__traceback__, False
