@@ -146,6 +146,14 @@ def only_a_trace_raises(x, a):
 calls = []
 
 
+def test_a_number_of_numpy_that_is_asked_for_its_value_runs_eagerly():
+    for fn in (lambda x, a: x * float(a), lambda x, a: x if a > 1 else -x, lambda x, a: x + len(range(a))):
+        with pytest.warns(RecompileWarning, match="ran eagerly"):
+            assert ja.compile(fn)(ja.ones(2), np.int32(2)).tolist() == fn(ja.ones(2), 2).tolist()
+        with pytest.raises(jax.errors.JAXTypeError):
+            ja.compile(fn, fullgraph=True)(ja.ones(2), np.int32(2))
+
+
 def test_a_run_that_only_a_trace_refuses_is_eager_and_says_so_once(monkeypatch):
     fn = ja.compile(only_a_trace_raises)
     n_traces, build = [], fn._build

@@ -25,8 +25,8 @@ def run_handler(handler: Callable[[int, Any], Any], number: int, frame: types.Fr
 
 
 def is_of_function(error: BaseException) -> bool:
-    """Returns whether a traced function raised an exception, as it may do eagerly as well."""
-    if isinstance(error, (TraceError, CompilerError, AutogradError, *_OF_TRACERS)):  # what only a trace refuses
+    """Returns whether a traced function raised an exception: one of its own, or of JAX where it asks for a value."""
+    if isinstance(error, (TraceError, CompilerError, AutogradError, jax.errors.UnexpectedTracerError)):
         return False
     traceback, is_found = error.__traceback__, False
     while traceback is not None:
@@ -36,13 +36,6 @@ def is_of_function(error: BaseException) -> bool:
         is_found = is_found or code is run_traced.__code__
         traceback = traceback.tb_next
     return is_found
-
-
-_OF_TRACERS = (
-    jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError, jax.errors.TracerArrayConversionError,
-    jax.errors.TracerIntegerConversionError, jax.errors.UnexpectedTracerError,
-)  # fmt: skip
-"""What JAX says where a symbol is asked for its value."""
 
 
 class OnMeta(Exception):
