@@ -114,12 +114,16 @@ class Linker:
             inputs = [self._value(source, links) for source in part.inputs]
             graph_keys = {source.key for source in inputs if isinstance(source, GraphValue)}
             is_same = k < len(self._shared) and all(link.segment is self._shared[i] for i, link in enumerate(links))
-            if is_same and graph_keys <= self._known[k]:
+            if is_same and graph_keys <= self._known[k] and self._has_inputs_of(self._shared[k]):
                 links.append(Link(self._shared[k], self._shared[k].extend(part.jaxpr, inputs)))
             else:
                 segment = SharedSegment(part.jaxpr, inputs, self._make)
                 links.append(Link(segment, tuple(range(len(part.jaxpr.out_avals)))))
         return tuple(links)
+
+    def _has_inputs_of(self, segment: SharedSegment) -> bool:
+        """Returns whether the program has what a segment takes: of another one a number may be an input."""
+        return all(value.key in self.keys for value in segment.inputs if isinstance(value, GraphValue))
 
     def _value(self, source: ValueSource, links: Sequence[Link]) -> GraphValue | CrossingValue:
         """Returns where an input comes from, in terms that hold for all programs."""

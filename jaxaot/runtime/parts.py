@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxaot import settings as config
 from jaxaot._jax import make_literal
 from jaxaot.errors import RecompileWarning, TraceError
 from jaxaot.facade.deferred.recorder import Recorder
@@ -100,7 +101,9 @@ class Parts:
     def _call(self, at: BreakValue, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if at.line not in self._unbranched and at.is_discrete:
             try:
-                return self._branches(*args, **kwargs)
+                result = self._branches(*args, **kwargs)
+                self._give_up_if_rare(at)
+                return result
             except NotBranches as found:
                 self._unbranched.add(at.line)
                 at = found.at
@@ -115,6 +118,12 @@ class Parts:
         else:
             self._misses += 1
         return result
+
+    def _give_up_if_rare(self, at: BreakValue) -> None:
+        """Has Python run what branches at a line where most calls get programs of their own, such as the best so far."""
+        hits, misses, _ = self._branches.cache_info()
+        if misses > 2 * config.get().max_values and hits < misses:
+            self._unbranched.add(at.line)
 
     def _warn(self, at: BreakValue) -> None:
         if not at.asked or at.line in self._said:
