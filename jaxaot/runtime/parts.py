@@ -120,7 +120,7 @@ class Parts:
         return result
 
     def _give_up_if_rare(self, at: BreakValue) -> None:
-        """Has Python run what branches at a line where most calls get programs of their own, such as the best so far."""
+        """Has Python run what branches at a line where most calls get programs of their own."""
         hits, misses, _ = self._branches.cache_info()
         if misses > 2 * config.get().max_values and hits < misses:
             self._unbranched.add(at.line)
