@@ -53,11 +53,13 @@ class ValueCheck:
       fn: Takes the row's parameters by name, and raises.
       reads: Names of the parameters whose values it needs.
       of_results: Whether it looks at the op's results, which it takes first, rather than at its operands.
+      of_integers: Whether it has nothing to look at where a tensor among the operands holds floats.
     """
 
     fn: Callable[..., None]
     reads: tuple[str, ...]
     of_results: bool = False
+    of_integers: bool = False
 
 
 @immutable(eq=False)

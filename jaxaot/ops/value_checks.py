@@ -19,16 +19,16 @@ from jaxaot.errors import DimError, SingularMatrixError, TensorError
 from jaxaot.ops.table import ValueCheck, register_check
 
 
-def checks(*names: str, reads: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def checks(*names: str, reads: str, of_integers: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Returns a decorator that makes a function the check of the rows `names`.
 
     It takes the row's parameters by name. Those named in `reads` arrive as NumPy arrays, or as the number or None that
-    was passed; of other tensors only shape and dtype are to be looked at.
+    was passed; of other tensors only shape and dtype are to be looked at. One `of_integers` is not made of floats.
     """
 
     def add(fn: Callable[..., None]) -> Callable[..., None]:
         for name in names:
-            register_check(name, ValueCheck(fn, tuple(reads.split())))
+            register_check(name, ValueCheck(fn, tuple(reads.split()), of_integers=of_integers))
         return fn
 
     return add
@@ -174,7 +174,7 @@ def _is_integral(*values: ArrayLike) -> bool:
     return all(np.asarray(value).dtype.kind in "iub" for value in values)
 
 
-@checks("floor_divide", "remainder", "fmod", reads="other")
+@checks("floor_divide", "remainder", "fmod", reads="other", of_integers=True)
 def _divisor(self: ArrayLike, other: ArrayLike) -> None:
     dtype = getattr(self, "dtype", None)
     is_whole = (dtype.kind in "iub" if dtype is not None else _is_integral(self)) and _is_integral(other)
@@ -182,13 +182,13 @@ def _divisor(self: ArrayLike, other: ArrayLike) -> None:
         raise TensorError("ZeroDivisionError: integers are divided by zero")
 
 
-@checks("div", reads="other")
+@checks("div", reads="other", of_integers=True)
 def _rounding_divisor(self: ArrayLike, other: ArrayLike, rounding_mode: str | None) -> None:
     if rounding_mode is not None:
         _divisor(self, other)
 
 
-@checks("pow", reads="exponent")
+@checks("pow", reads="exponent", of_integers=True)
 def _exponent(self: ArrayLike, exponent: ArrayLike) -> None:
     dtype = getattr(self, "dtype", None)
     if dtype is not None and dtype.kind in "iu" and np.ndim(exponent) == 0 and type(exponent) is int and exponent < 0:
