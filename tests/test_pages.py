@@ -17,7 +17,7 @@ MARKDOWN = sorted([
 ])  # fmt: skip
 
 
-MAX_PAGES, MAX_WORDS = 18, 41_200
+MAX_PAGES, MAX_WORDS = 19, 41_200
 """Of `docs/`. What is added takes the place of what says less."""
 
 

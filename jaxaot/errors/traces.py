@@ -127,7 +127,7 @@ class UnreachableTensorError(TraceError):
         import logging
         holder = logging.Filter()               # an object of a library, which is not looked into
         holder.weight = ja.ones(3)
-        ja.compile(lambda x: x + holder.weight)(ja.ones(3))    # UnreachableTensorError
+        ja.compile(lambda x: x + holder.weight, fullgraph=True)(ja.ones(3))    # UnreachableTensorError
         ja.compile(lambda x, weight: x + weight)(ja.ones(3), holder.weight)
     """
 
@@ -180,7 +180,7 @@ class AttributeChangeError(TraceError):
         def step(x):
             state.squares = (i * i for i in range(3))
             return x
-        ja.compile(step)(ja.ones(3))            # AttributeChangeError
+        ja.compile(step, fullgraph=True)(ja.ones(3))    # AttributeChangeError
         def step(x):
             state.squares = [i * i for i in range(3)]
             return x

@@ -240,6 +240,19 @@ def test_zeros_of_either_sign_are_two_numbers():
         assert (up.item(), down.item()) == (math.inf, -math.inf)
 
 
+def test_a_number_that_a_class_counts_makes_no_program_each():
+    class Layer:
+        n_calls = 0
+
+    @ja.compile
+    def fn(x):
+        Layer.n_calls += 1
+        return x * Layer.n_calls
+
+    assert [fn(ja.ones(())).item() for _ in range(5)] == [1, 2, 3, 4, 5]
+    assert Layer.n_calls == 5 and fn.cache_info().misses == 1
+
+
 def printed(s, x):
     print(f"step {s.n:03d}:", s.n, f"of {s.n + 1}")
 

@@ -74,7 +74,6 @@ NOT_SEEN = {
     "_base of a view": "what a captured tensor is a view of",
     "a setting of jax": "settings that the function itself asks for",
     "a setting of ja.config, asked for": "settings that the function itself asks for",
-    "an attribute of a function that is added": "an attribute that a function did not have",
     "the order of __dict__": "the order of attributes",
     "dir of a class": OF_CLASSES,
 }

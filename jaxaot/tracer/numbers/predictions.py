@@ -155,7 +155,7 @@ def _places(write: WorldWrite) -> Iterator[tuple[Path, Value | None]]:
     match write:
         case AttributeWrite(path, "cell_contents", value) if path[-2:-1] == (("attr", "__closure__"),):
             yield (*path[:-2], ("closure", (path[-1][1], ""))), value
-        case AttributeWrite(path, name, value, False) if path[-1] != ("root", "default_generator"):
+        case AttributeWrite(path, name, value) if path[-1] != ("root", "default_generator"):
             yield (*path, ("attr", name)), value
         case ItemWrite(path, BuiltConstant(key), value) if path[-1][0] == "attr" and path[-1][1] == "__globals__":
             yield (*path[:-1], ("global", key)), value

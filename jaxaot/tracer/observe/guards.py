@@ -57,7 +57,7 @@ from jaxaot.plan.guards import (
     IsTensor,
     PythonGuard,
 )
-from jaxaot.plan.members import READINGS, AreDistinct, HasReading, Lacks
+from jaxaot.plan.members import READINGS, AreDistinct, HasReading, HasVariables, Lacks
 from jaxaot.plan.paths import UNSET, Path, follow, held_by_variable
 from jaxaot.tracer.observe.boundary import (
     is_foreign,
@@ -92,6 +92,7 @@ from jaxaot.tracer.observe.ways import attribute_path, found_in_class, is_in_cla
 _ALONE = (tuple, frozenset, types.MethodType, types.ModuleType, type)
 """What is not told apart by identity."""
 _FN = ("root", "fn")
+_OF_FUNCTIONS = set(dir(types.FunctionType))
 
 
 class Inputs(NamedTuple):
@@ -388,6 +389,10 @@ class _Walk(CodeGuards):
                 if name in self._named.attributes or name == "__wrapped__":
                     self._named_child((*path, ("attr", name)), name, child)
             self._shown(path, value)
+            asked = self._named.strings if self._named.is_open else ()
+            missing = sorted({*names_of(path, self._named), *asked} - vars(value).keys() - _OF_FUNCTIONS)
+            if missing:
+                self._guard((*path, ("attr", "__dict__")), HasVariables(tuple(missing), (), None))
         elif is_a(value, types.MethodType):
             self._queue.append(((*path, ("attr", "__self__")), value.__self__))
             self._child((*path, ("attr", "__func__")), value.__func__)

@@ -326,6 +326,8 @@ def _place_of(holder: Any, kind: str, key: Any) -> tuple[Any, Any, Callable[[Any
         key = key() if kind == "key" else key
         cls = list if is_a(holder, list) else dict
         return holder, key, functools.partial(cls.__setitem__, holder, key)
+    if kind == "attr" and is_a(holder, type):
+        return holder, key, functools.partial(type.__setattr__, holder, key)
     attributes = holder.__globals__ if kind == "global" else (dict_of(holder) or {})
     if key in attributes:
         return attributes, key, functools.partial(dict.__setitem__, attributes, key)
