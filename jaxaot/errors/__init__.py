@@ -431,8 +431,8 @@ class MissingNameError(JaxaotError, AttributeError):
     For example:
 
         x = ja.ones(3)
-        x.cuda()                                # MissingNameError
-        x.to(jax.devices()[0])
+        x.to_sparse()                           # MissingNameError
+        x.jax()
     """
 
 

@@ -20,14 +20,14 @@ class RecompileWarning(UserWarning):
 
 
 class TracedPrintWarning(UserWarning):
-    """A compiled function calls `print` or logs, which happens when it is traced and not at each call.
+    """A function that has to be one graph calls `print` or logs, which happens when it is traced, not at each call.
 
-    `ja.print` prints the values of tensors at each call.
+    `ja.print` prints the values of tensors at each call; without `fullgraph=True` the function runs in parts.
 
         def step(x):
             print(x)
             return x * 2
-        ja.compile(step)(ja.ones(3))            # TracedPrintWarning
+        ja.compile(step, fullgraph=True)(ja.ones(3))    # TracedPrintWarning
         def step(x):
             ja.print(x)
             return x * 2
