@@ -29,12 +29,12 @@ from jaxaot.runtime.call import generate
 from jaxaot.runtime.compile_report import said
 from jaxaot.runtime.program import Program
 from jaxaot.runtime.segmented import NotBranches, SegmentedFunction
-from jaxaot.runtime.untraced import Broken
+from jaxaot.runtime.untraced import Broken, is_tried_again
 
 _MAX_CALLS = 8
 """How many kinds of calls are known that run in parts: each of the others looks at all of them."""
-_OFTEN, _AGAIN = 3, 16
-"""After so many traces that stopped at one line, calls that nothing fits are not traced; but the 16th, 256th … are."""
+_OFTEN = 3
+"""After so many traces that stopped at one line few calls that nothing fits are traced, see `is_tried_again`."""
 
 
 class _Known(NamedTuple):
@@ -76,7 +76,7 @@ class Parts:
         self._unbranched: set[str] = set()
         self._said: set[str] = set()
         self._n_stopped: Counter[str] = Counter()
-        self._n_untraced = 0
+        self._n_untraced = 1
         self._hits = self._misses = 0
 
     def find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -87,10 +87,7 @@ class Parts:
         if max(self._n_stopped.values(), default=0) < _OFTEN:
             return MISS
         self._n_untraced += 1
-        n = self._n_untraced
-        while n % _AGAIN == 0:
-            n //= _AGAIN
-        return MISS if n == 1 and self._n_untraced > 1 else self._call(self._known[0].at, args, kwargs)
+        return MISS if is_tried_again(self._n_untraced) else self._call(self._known[0].at, args, kwargs)
 
     def first(self, broken: Broken, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Returns the result of a call whose trace stopped, and knows such calls from then on."""

@@ -66,6 +66,13 @@ class Broken(Exception):
         return self.traced.break_values[-1]
 
 
+def is_tried_again(n: int) -> bool:
+    """Returns whether the call of this number, from 2 on, is traced although the calls before it could not be."""
+    while n % _AGAIN == 0:
+        n //= _AGAIN
+    return n == 1
+
+
 def kind_of_call(value: object) -> Any:
     """Returns a key of what a call passes: types and shapes, and values of what a program is specialised on."""
     if isinstance(value, (list, tuple)):
@@ -96,10 +103,8 @@ class Untraced:
         n = self._n_calls.get(kind)
         if n is None:
             return False
-        n = self._n_calls[kind] = n + 1
-        while n % _AGAIN == 0:
-            n //= _AGAIN
-        return n != 1
+        self._n_calls[kind] = n + 1
+        return not is_tried_again(n + 1)
 
     def note(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Notes that a call could not be traced."""

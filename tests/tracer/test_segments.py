@@ -144,6 +144,23 @@ def test_a_value_on_the_way_to_another_one_is_asked_for_later():
     assert fn.cache_info() == (2, 2, 2)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "limit"), [(ja.uint8, -1), (ja.int8, 200), (ja.int32, 2.5), (ja.float16, 1e6), (ja.float32, 0.1)]
+)
+def test_a_limit_that_the_dtype_lacks_is_compared_as_by_python(dtype, limit):
+    def above(x):
+        n = x.sum().to(dtype).item()
+        return [n > limit, n >= limit, limit > n, limit >= n, n == limit].index(True)
+
+    fn = compiled(above)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for value in (0.0, 1.0, 2.0, 3.0, 0.1):
+            assert fn(ja.tensor([value])) == above(ja.tensor([value]))
+    assert {one.category for one in said} <= {RecompileWarning}
+    assert not any("ran eagerly" in str(one.message) for one in said)
+
+
 def test_a_traced_float_and_a_constant_may_be_asked_for():
     @compiled
     def fn(x, rate):

@@ -58,8 +58,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 _NUMBERS = (bool, int, float, complex)
 _ARITHMETIC = {"add", "sub", "mul", "neg", "pos", "abs"}
 """What computes a number of a type that is known before the numbers are, and raises for none."""
-
-
 _SIGNS_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 """What a comparison is from the other side."""
 
@@ -336,16 +334,17 @@ def _compared(how: str, symbol: Any, other: Any) -> Any:
     """Returns what Python's comparison of the number that a symbol holds gives, as a symbol; None if Python has to."""
     if type(other) not in (int, float) or symbol.size != 1:
         return None
-    limit = symbol.dtype.type(0) if other != other or abs(other) >= 2**31 else symbol.dtype.type(other)
+    is_float = symbol.dtype.kind == "f"
+    limits = np.finfo(symbol.dtype) if is_float else np.iinfo(symbol.dtype)
+    least, most = (float(limits.min), float(limits.max)) if is_float else (limits.min, limits.max)
+    if not least <= other <= most:  # as a NaN is not
+        return None
+    limit = symbol.dtype.type(other)
     if limit.item() != other:  # what the dtype lacks lies between two numbers that it has
-        if symbol.dtype.kind != "f" or how in ("eq", "ne") or other != other or abs(other) >= 2**31:
+        if not is_float or how in ("eq", "ne"):
             return None
-        is_below = limit.item() < other
-        how = (
-            {"gt": "gt", "ge": "gt", "lt": "le", "le": "le"}[how]
-            if is_below
-            else {"gt": "ge", "ge": "ge"}.get(how, "lt")
-        )
+        is_more, is_below = how in ("gt", "ge"), limit.item() < other
+        how = ("gt" if is_more else "le") if is_below else ("ge" if is_more else "lt")
     return FUNCTIONS[how](symbol.reshape(()), limit)
 
 
