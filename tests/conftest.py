@@ -124,6 +124,16 @@ def _programs_are_let_go():
         give_freed_memory_back()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _settings_stay():
+    """A test that leaves a setting of JAX behind changes what others trace: it fails here, and not they there."""
+    from jaxaot.lower.cache_key import jax_settings
+
+    before = jax_settings()
+    yield
+    assert jax_settings() == before
+
+
 @pytest.fixture(autouse=True)
 def _freed_memory_is_given_back():
     """What executables keep of freed memory, 700 MB in one module, is not there beside what others compiled."""

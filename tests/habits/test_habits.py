@@ -1,5 +1,6 @@
 """What is written for torch.compile comes out compiled as it does eagerly, as in PyTorch, and as the page says."""
 
+import jax
 import pytest
 
 import jaxaot as ja
@@ -8,6 +9,13 @@ from tests.habits.running import DRAWS, HABITS, run, same, what_happens
 
 UNLISTED = {"custom_function_item"}
 """Habits that come out right, and of which the page has no line."""
+
+
+@pytest.fixture(autouse=True)
+def _precision_as_before():
+    """PyTorch starts with the word "highest", to which scripts go back; JAX starts with none."""
+    yield
+    jax.config.update("jax_default_matmul_precision", None)
 
 
 @pytest.mark.few(36)
