@@ -161,6 +161,17 @@ def test_a_limit_that_the_dtype_lacks_is_compared_as_by_python(dtype, limit):
     assert not any("ran eagerly" in str(one.message) for one in said)
 
 
+def test_what_a_comparison_gave_is_compared_again():
+    def both(x):
+        is_more = x.sum().item() > 1
+        return is_more == 1, is_more > 0, is_more >= 1, is_more != 0
+
+    fn = compiled(both)
+    for value in (0.0, 3.0):
+        assert fn(ja.tensor([value])) == both(ja.tensor([value]))
+    assert fn.cache_info().currsize == 1
+
+
 def test_a_traced_float_and_a_constant_may_be_asked_for():
     @compiled
     def fn(x, rate):

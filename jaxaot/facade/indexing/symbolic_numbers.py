@@ -335,8 +335,11 @@ def _compared(how: str, symbol: Any, other: Any) -> Any:
     if type(other) not in (int, float) or symbol.size != 1:
         return None
     is_float = symbol.dtype.kind == "f"
-    limits = np.finfo(symbol.dtype) if is_float else np.iinfo(symbol.dtype)
-    least, most = (float(limits.min), float(limits.max)) if is_float else (limits.min, limits.max)
+    if symbol.dtype.kind == "b":  # what another comparison gave
+        least, most = 0, 1
+    else:
+        limits = np.finfo(symbol.dtype) if is_float else np.iinfo(symbol.dtype)
+        least, most = (float(limits.min), float(limits.max)) if is_float else (limits.min, limits.max)
     if not least <= other <= most:  # as a NaN is not
         return None
     limit = symbol.dtype.type(other)
