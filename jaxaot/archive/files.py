@@ -12,10 +12,10 @@ from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.saving import load_tensors
 
 
-def _put(map_location: Any) -> Callable[[Tensor], Tensor] | None:
+def _put(map_location: object) -> Callable[[Tensor], Tensor] | None:
     if map_location is None or callable(map_location) or isinstance(map_location, dict):
         return None  # these map where tensors lay, which files do not say
-    return lambda x: x.to(map_location)
+    return lambda x: x.to(device=map_location)
 
 
 def load(

@@ -35,17 +35,18 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-def is_of_pytorch(path: Any) -> bool:
+def is_of_pytorch(path: str | os.PathLike[str] | IO[bytes]) -> bool:
     """Returns whether a file, or what is at a path, is a zip that `torch.save` wrote; an open file stays there."""
-    start = path.tell() if hasattr(path, "tell") else None
+    file: Any = path if hasattr(path, "seek") else None
+    start = file and file.tell()
     try:
         with zipfile.ZipFile(path) as archive:
             return any(name.endswith("/data.pkl") for name in archive.namelist())
     except (zipfile.BadZipFile, IsADirectoryError, AttributeError):
         return False
     finally:
-        if start is not None:
-            path.seek(start)
+        if file:
+            file.seek(start)
 
 
 def load_of_pytorch(

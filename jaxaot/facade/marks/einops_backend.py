@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from typing import Any
 
+import numpy as np
+
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.tensor import Tensor
 
@@ -34,13 +36,13 @@ def _declare(module: Any) -> None:
         def is_appropriate_type(self, tensor: object) -> bool:
             return isinstance(tensor, Tensor)
 
-        def from_numpy(self, x: Any) -> Any:
+        def from_numpy(self, x: np.ndarray) -> Tensor:
             return fns["asarray"](x)
 
-        def to_numpy(self, x: Any) -> Any:
+        def to_numpy(self, x: Tensor) -> np.ndarray:
             return x.numpy()
 
-        def reduce(self, x: Any, operation: str, axes: Sequence[int]) -> Any:
+        def reduce(self, x: Tensor, operation: str, axes: Sequence[int]) -> Tensor:
             name = {"min": "amin", "max": "amax"}.get(operation, operation)
             if name == "prod":  # of one dim at a time
                 for dim in sorted(axes, reverse=True):
@@ -48,16 +50,16 @@ def _declare(module: Any) -> None:
                 return x
             return getattr(x, name)(dim=tuple(axes))
 
-        def add_axes(self, x: Any, n_axes: int, pos2len: dict[int, int]) -> Any:
+        def add_axes(self, x: Tensor, n_axes: int, pos2len: dict[int, int]) -> Tensor:
             sizes = [-1] * n_axes
             for dim, size in pos2len.items():
                 x, sizes[dim] = x.unsqueeze(dim), size
             return x.expand(sizes)
 
-        def concat(self, tensors: Sequence[Any], axis: int) -> Any:
+        def concat(self, tensors: Sequence[Tensor], axis: int) -> Tensor:
             return fns["cat"](tensors, axis)
 
-        def is_float_type(self, x: Any) -> bool:
+        def is_float_type(self, x: Tensor) -> bool:
             return x.dtype.is_floating_point
 
     _declared.append(Backend)
