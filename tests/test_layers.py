@@ -83,6 +83,7 @@ WITHIN_A_ROW = {
     ("_placement", "_jax"),  # what asks XLA for one is a primitive
     ("_manual_axes", "_jax"),  # types of values
     ("_manual_axes", "_typing"),
+    ("errors", "_frames"),  # what IPython shows of one
     ("_util", "errors"),  # so is a name that is not there
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning
