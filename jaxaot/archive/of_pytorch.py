@@ -120,6 +120,9 @@ class _Unpickler(pickle.Unpickler):
         *_: object,
     ) -> Tensor:
         values = storage if kind is None or not isinstance(kind, dtype) else storage.view(kind.dtype)
+        last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+        if min(offset, *size, *stride, 0) < 0 or (0 not in size and last >= len(values)):
+            raise ValueError(f"a tensor of shape {tuple(size)} leaves its storage of {len(values)} elements")
         strides = [step * values.itemsize for step in stride]
         shown = np.lib.stride_tricks.as_strided(values[offset:], size, strides).copy()
         made = from_numpy(shown) if shown.dtype.kind != "V" else as_tensor(jnp.asarray(shown))

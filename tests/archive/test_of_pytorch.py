@@ -1,5 +1,6 @@
 """Files that `torch.save` wrote are read without PyTorch, and nothing of them is run."""
 
+import io
 import pickle
 import sys
 import types
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from jaxaot.archive.of_pytorch import _Unpickler
 
 
 @pytest.fixture
@@ -91,3 +93,10 @@ def test_a_checkpoint_of_pytorch_is_resumed(tmp_path):
         np.testing.assert_array_equal(ours.state_dict()[name].detach().numpy(), value.numpy())
     assert loaded["half"].dtype == ja.bfloat16 and loaded["half"].tolist() == [[0, 3], [1, 4], [2, 5]]
     assert (loaded["size"], loaded["d"]) == ((1,), ja.float16)
+
+
+@pytest.mark.parametrize("tensor", [(3, (2, 3), (1, 2)), (0, (9,), (1,)), (0, (2,), (-1,)), (-1, (2,), (1,))])
+def test_a_tensor_that_leaves_its_storage_is_refused(tensor):
+    storage = np.arange(8, dtype=np.float32)
+    with pytest.raises(ValueError, match="leaves its storage of 8 elements"):
+        _Unpickler(io.BytesIO(), lambda key: b"", None, False)._tensor(storage, *tensor, False, {})
