@@ -77,7 +77,7 @@ class Program:
         names = list(like.kept)
         layouts, of_gradient = [one._layout for one in like.written], like.gradient._layout
 
-        def update(written: Sequence[Any], gradients: Sequence[Any], rate: Any) -> list[Any]:
+        def update(written: Sequence[Any], gradients: Sequence[Any], rate: object) -> list[Any]:
             tensors = [wrap_array(array, layout) for array, layout in zip(written, layouts * n, strict=True)]
             group = {**options, "lr": wrap_array(rate)}
             for i, array in enumerate(gradients):
@@ -91,7 +91,7 @@ class Program:
         update.__name__ = rule.__qualname__.partition(".")[0].lower() + "_update"
         self.donating, self.copying = EagerKernel(update, donate_argnums=0), EagerKernel(update)
 
-    def run(self, items: Sequence[_Item], rate: Any) -> None:
+    def run(self, items: Sequence[_Item], rate: object) -> None:
         """Updates parameters."""
         storages = [tensor._storage for item in items for tensor in item.written]
         gradients = [item.gradient._storage.array for item in items]
@@ -116,7 +116,7 @@ class Program:
                 count_write(tensor)
 
     @staticmethod
-    def _run_into(storages: Sequence[Storage], kernel: EagerKernel, gradients: Sequence[Any], rate: Any) -> None:
+    def _run_into(storages: Sequence[Storage], kernel: EagerKernel, gradients: Sequence[Any], rate: object) -> None:
         entry, signals = kernel.entry, None
         args = [storage.array for storage in storages], gradients, rate
         run = entry.ready
@@ -137,7 +137,7 @@ class Program:
 class Updates:
     """Parameters of one group that wait for their updates, by kind."""
 
-    def __init__(self, optimizer: Any, group: Mapping[str, Any], rate: Any):
+    def __init__(self, optimizer: Any, group: Mapping[str, Any], rate: object):
         """Begins with none; `rate` is the learning rate as programs take it."""
         self._optimizer, self._group, self._rate = optimizer, group, rate
         self._rule = type(optimizer)._update
@@ -187,7 +187,7 @@ class Updates:
                     gradient = -item.gradient if self._group.get("maximize") else item.gradient
                     self._optimizer._update(item.parameter, gradient, item.kept, self._group)
 
-    def _program(self, kind: Any, items: Sequence[_Item]) -> Program | None:
+    def _program(self, kind: object, items: Sequence[_Item]) -> Program | None:
         key = self._key, kind, len(items)
         if key in _programs:
             return _programs[key]
@@ -215,7 +215,7 @@ def updates_of(optimizer: Any, group: Mapping[str, Any]) -> Updates | None:
     return Updates(optimizer, group, rate) if rate is not None and is_plain else None
 
 
-def _parts(value: Any) -> Sequence[Any]:
+def _parts(value: object) -> Sequence[Any]:
     return value if isinstance(value, (tuple, list)) else (value,)
 
 
