@@ -58,6 +58,7 @@ class Config:
       strict_cache: Whether a graph that cannot be kept there is an error.
       keep_heaps: Whether the process may keep memory that large programs on CPU free, for their next call, see
         `docs/speed.md`. `False`, set in a block or globally, gives back at once what the process keeps.
+      progress: Whether what takes more than two seconds says on a terminal what is done.
     """
 
     policy: str = "min_cut"
@@ -79,6 +80,7 @@ class Config:
     cache_bytes: int = dataclasses.field(default=1 << 30, compare=False)
     strict_cache: bool = dataclasses.field(default=False, compare=False)
     keep_heaps: bool = dataclasses.field(default=True, compare=False)
+    progress: bool = dataclasses.field(default=True, compare=False)
 
     def replace(self, **settings: Any) -> Config:
         """Returns this config with some fields replaced.

@@ -11,6 +11,7 @@ import io
 from typing import Any
 
 from jaxaot._immutable import immutable
+from jaxaot._progress import working
 from jaxaot._util import format_bytes, format_seconds
 from jaxaot.errors import BudgetError, MissingExtraError, PolicyError
 from jaxaot.ir.roofline import Target, eqn_picoseconds
@@ -175,8 +176,9 @@ def trade_offs(
     limits = {corner.weight for corner in budgets.corners()} | {least + (most - least) * i // n for i in range(n + 1)}
     limits |= {point.saved_bytes for point in shown if least <= point.saved_bytes <= most}
     found: dict[int, Point] = {}
-    for limit in sorted(limits):
-        parts = cutter.within(limit)
+    for i, limit in enumerate(sorted(limits), 1):
+        with working(f"budget {i} of {len(limits)}"):
+            parts = cutter.within(limit)
         plan = parts.plan
         found[plan.extra_bytes] = Point(
             "",
