@@ -19,7 +19,7 @@ MARKDOWN = sorted([
 ])  # fmt: skip
 
 
-MAX_PAGES, MAX_WORDS = 19, 41_200
+MAX_PAGES, MAX_WORDS = 19, 42_000
 """Of `docs/`. What is added takes the place of what says less."""
 
 

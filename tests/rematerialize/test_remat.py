@@ -285,6 +285,7 @@ def test_dropout_by_key_and_integers():
         assert_same(lambda wrap: jax.jvp(wrap(fn), (X, key, index), (X, *zeros))[1], **how)
 
 
+@pytest.mark.slow
 def test_closed_over_arrays_have_gradients():
     def run(wrap):
         def fn(w):
@@ -530,6 +531,7 @@ RULES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", RULES)
 def test_in_the_rule_of_a_custom_jvp_values_are_known_before_tangents(name):
@@ -569,6 +571,7 @@ CALLBACKS = {
 }
 
 
+@pytest.mark.slow
 @each("name", CALLBACKS)
 def test_callbacks_run_once(name):
     seen = []
