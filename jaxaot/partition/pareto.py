@@ -18,7 +18,7 @@ from jaxaot.ir.roofline import Target, eqn_picoseconds
 from jaxaot.partition.partition import Cutter
 from jaxaot.partition.policies import Policy, policy_label
 from jaxaot.partition.timeline import memory_timeline
-from jaxaot.plan.pictures import as_image, new_axes
+from jaxaot.plan.pictures import as_html, as_image, new_axes
 from jaxaot.plan.stages import JointGraph
 
 SHOWN_POLICIES = ("save_all", "min_cut", "save_matmuls", "save_nothing")
@@ -135,7 +135,7 @@ class Pareto:
 
     def _repr_html_(self) -> str:
         """Returns the picture and the table, for notebooks."""
-        text = f"<pre>{self.table()}</pre>"
+        text = as_html(self.table())
         try:
             return as_image(self.plot()) + text
         except MissingExtraError:
