@@ -229,7 +229,7 @@ def test_notebooks_show_plans_with_their_angles():
     partition = ja.trace(scope["loss"], ja.ones(4, 3)).joint().partition()
     for shown in (partition.plan, partition.timeline):
         text = shown._repr_html_()
-        assert "&lt;" in text or "<string>" not in str(shown)
+        assert "&lt;string&gt;:1" in text
         parsed(text.replace("<img", "<br"))
 
 
