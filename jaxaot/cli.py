@@ -47,6 +47,7 @@ from jaxaot.facade.memory.devices import find_device
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.partition.budget import check_budget
 from jaxaot.profiling.profile import name_of, place_of, profile
+from jaxaot.settings import config
 
 
 class _Parser(argparse.ArgumentParser):
@@ -408,7 +409,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             try:
                 options = _parser().parse_args(argv)
-                status = options.run(options, Console(quiet=options.quiet or options.json))
+                with config(progress=not options.quiet):
+                    status = options.run(options, Console(quiet=options.quiet or options.json))
             except SystemExit:  # of --help and --version
                 sys.stdout.flush()
                 raise

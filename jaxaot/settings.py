@@ -62,6 +62,7 @@ class Config:
       strict_cache: Whether a graph that cannot be kept there is an error.
       keep_heaps: Whether the process may keep memory that large programs on CPU free, for their next call, see
         `docs/speed.md`. `False`, set in a block or globally, gives back at once what the process keeps.
+      progress: Whether what takes more than two seconds says on a terminal what is done.
     """
 
     policy: str = "min_cut"
@@ -84,6 +85,7 @@ class Config:
     kernels_dir: str | None = dataclasses.field(default=None, compare=False)
     strict_cache: bool = dataclasses.field(default=False, compare=False)
     keep_heaps: bool = dataclasses.field(default=True, compare=False)
+    progress: bool = dataclasses.field(default=True, compare=False)
 
     def replace(self, **settings: Any) -> Config:
         """Returns this config with some fields replaced.

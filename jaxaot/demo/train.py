@@ -20,6 +20,7 @@ from jaxaot.facade.dispatch.create import from_jax, tensor
 from jaxaot.facade.memory.generator import manual_seed
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.fitting import peak_bytes
+from jaxaot.settings import config
 from jaxaot.tape.modes import no_grad
 
 BATCH = 8
@@ -93,7 +94,8 @@ def run(
         TimeElapsedColumn(),
     )
     step_traced: Any = None
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with config(progress=False), bar as progress:
         task = progress.add_task("tracing the loss", total=n_steps, loss="")
         traced = trace(trainer.loss, tensor(codes), tensor(targets))
         progress.update(task, description="choosing what to save")

@@ -222,6 +222,17 @@ def test_notebooks_show_stages():
     parsed(ja.estimate.pareto(lambda x: (x @ w).tanh().sum(), ja.ones(4, 3), n=2)._repr_html_().replace("<img", "<br"))
 
 
+def test_notebooks_show_plans_with_their_angles():
+    w = ja.ones(3, 2, requires_grad=True)
+    scope = {"w": w}
+    exec(compile("def loss(x): return (x @ w).tanh().exp().sum()", "<string>", "exec"), scope)
+    partition = ja.trace(scope["loss"], ja.ones(4, 3)).joint().partition()
+    for shown in (partition.plan, partition.timeline):
+        text = shown._repr_html_()
+        assert "&lt;string&gt;:1" in text
+        parsed(text.replace("<img", "<br"))
+
+
 def test_bars_show_the_memory_of_both_sides(report):
     memory = report.parts[0].memory
     shown = bars(memory, 20)
