@@ -130,7 +130,7 @@ _PYTORCH_PACKAGES = (
     "linalg", "masked", "mps", "nn", "optim", "profiler", "random", "signal", "special", "testing", "utils", "version",
     "xpu",
 )  # fmt: skip
-_OWN_PACKAGES = ("aot", "errors", "estimate", "interop", "policies", "sizes", "stages", "subclasses")
+_OWN_PACKAGES = ("aot", "errors", "estimate", "interop", "policies", "sizes", "stages", "subclasses", "torch")
 
 __version__ = _VERSION
 

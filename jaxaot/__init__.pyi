@@ -20,6 +20,7 @@ from jaxaot import fft as fft, func as func, linalg as linalg, masked as masked,
 from jaxaot import profiler as profiler, random as random, signal as signal, special as special, testing as testing
 from jaxaot import utils as utils, version as version, xpu as xpu, aot as aot, errors as errors, estimate as estimate
 from jaxaot import interop as interop, policies as policies, sizes as sizes, stages as stages, subclasses as subclasses
+from jaxaot import torch as torch
 from jaxaot.api import compile as compile, explain as explain, trace as trace
 from jaxaot.archive.exported import export as export
 from jaxaot.archive.files import load as load

@@ -93,7 +93,7 @@ PACKAGES = (
     "mps", "nn", "nn.attention", "nn.functional", "nn.init", "nn.parallel", "nn.utils", "nn.utils.parametrizations",
     "nn.utils.parametrize", "nn.utils.rnn", "optim", "optim.lr_scheduler", "optim.optimizer", "optim.swa_utils",
     "policies", "profiler", "random", "signal", "signal.windows", "sizes", "special", "stages", "subclasses",
-    "testing", "utils", "utils.checkpoint", "utils.data", "version", "xpu",
+    "testing", "torch", "utils", "utils.checkpoint", "utils.data", "version", "xpu",
 )  # fmt: skip
 
 

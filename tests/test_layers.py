@@ -70,7 +70,8 @@ LAYERS = [
         "testing",
         "utils",
     ),
-    ("demo", "_dynamo"),
+    ("bridge",),
+    ("demo", "_dynamo", "torch"),
     ("cli",),
     ("__init__", "__main__"),
 ]

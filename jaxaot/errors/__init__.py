@@ -19,6 +19,8 @@
     │   ├── CheckError                    a condition that was to hold, and does not
     │   ├── SubclassError                 a subclass of Tensor that does not say what it has to
     │   │   └── MissingMemoryError        memory was asked of a tensor that is made of others
+    │   ├── ForeignTensorError            a tensor of PyTorch's among tensors on JAX
+    │   ├── NoCounterpartError            a function of PyTorch's for which there is nothing on JAX
     │   ├── DiscardedParameterError       a parameter that a frozen function has let go
     │   └── ArgumentError                 arguments that do not fit an op's schema
     ├── AutogradError                     gradients
@@ -229,6 +231,30 @@ class UnfinishedSumError(TensorError, TypeError):
         part = from_local(ja.ones(4), mesh, [Partial()])
         part * 2                                        # UnfinishedSumError
         part.redistribute(mesh, [Replicate()]) * 2
+    """
+
+
+class ForeignTensorError(TensorError):
+    """A tensor of PyTorch's own among tensors on JAX, or in a compiled function, which would keep its value for ever.
+
+    Move it: `ja.torch.to_jax(x)`; modules and optimizers: `ja.torch.move(module)`.
+
+        import torch
+        x = ja.torch.to_jax(torch.ones(3))
+        x + torch.ones(3)                       # ForeignTensorError
+        x + ja.torch.to_jax(torch.ones(3))
+    """
+
+
+class NoCounterpartError(TensorError, NotImplementedError):
+    """A function of PyTorch's that was called with a tensor on JAX, where there is nothing that does the same.
+
+    Kernels, sparse, nested and quantized tensors are among these. Move the tensor, or write what JAX has.
+
+        import torch
+        x = ja.torch.to_jax(torch.ones(3))
+        x.to_sparse()                           # NoCounterpartError
+        ja.torch.to_torch(x).to_sparse()
     """
 
 

@@ -79,6 +79,9 @@ from jaxaot.tracer.order import in_order, put_in_order
 from jaxaot.tracer.parts import parts_alone, parts_among
 from jaxaot.views.layout import Layout
 
+AROUND_TRACES: list[Callable[[], contextlib.AbstractContextManager[Any]]] = []
+"""What is entered around each run of a function that is traced; who has code of a library run in traces adds it."""
+
 
 @immutable
 class _How:
@@ -304,7 +307,9 @@ def _trace(
             for of_one in reads.values():
                 of_one.is_on = True
             loads = contextlib.nullcontext() if trace.events is None else Loads(observer, trace.events)
-            with observer, loads:
+            with contextlib.ExitStack() as stack:
+                for around in (*AROUND_TRACES, lambda: observer, lambda: loads):
+                    stack.enter_context(around())
                 result = run_traced(fn, call_args, call_kwargs, world.context)
             trace.numbers.asks_for_types = bool(how.numbers) and observer.named.tells_types
             for of_one in reads.values():

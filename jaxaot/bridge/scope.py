@@ -1,0 +1,132 @@
+"""Where PyTorch's factories make tensors on JAX: inside `scope()`, in the forward of moved modules, and in traces."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from jaxaot.bridge import forms
+from jaxaot.bridge.library import DEVICE, is_here, need_wide_dtypes, overrides, torch
+from jaxaot.bridge.modes import take_seed
+from jaxaot.bridge.tensor import Tensor, call
+from jaxaot.tape.modes import state
+from jaxaot.tracer.trace import AROUND_TRACES
+
+_FACTORIES = {
+    getattr(torch, name)
+    for name in (
+        "arange", "as_tensor", "asarray", "bartlett_window", "blackman_window", "empty", "empty_permuted",
+        "empty_strided", "eye", "from_numpy", "full", "hamming_window", "hann_window", "kaiser_window", "linspace",
+        "logspace", "normal", "ones", "rand", "randint", "randn", "randperm", "range", "scalar_tensor", "tensor",
+        "tril_indices", "triu_indices", "zeros",
+    )
+}  # fmt: skip
+_MOVES = {torch.Tensor.to, torch.Tensor.type_as}
+_LIKE = {getattr(torch, f"{name}_like") for name in ("empty", "full", "ones", "rand", "randint", "randn", "zeros")}
+
+
+class _Steps(threading.local):
+    """Whether a step of an optimizer is traced in this thread."""
+
+    counts = False
+
+
+_steps = _Steps()
+
+
+class _Factories(overrides.TorchFunctionMode):
+    """Makes tensors on JAX that say no other device."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func in _FACTORIES:
+            device = None if _steps.counts else kwargs.get("device")
+            if device is None or is_here(device):
+                return _made(func, args, kwargs)
+        elif func in _MOVES and type(args[0]) is not Tensor and not isinstance(args[0], Tensor):
+            named = (*args[1:], *kwargs.values())
+            if any(isinstance(value, Tensor) or is_here_named(value) for value in named):
+                return forms.to(*args, **kwargs)
+        elif func in _LIKE and not isinstance(args[0], Tensor) and is_here(kwargs.get("device")):
+            return call(func, (forms.to_here(args[0]), *args[1:]), kwargs)
+        return func(*args, **kwargs)
+
+
+def is_here_named(value: object) -> bool:
+    """Returns whether an argument of `.to(…)` is the bridge's device; other strings are none."""
+    return isinstance(value, (str, torch.device)) and str(value).partition(":")[0] == DEVICE.type
+
+
+def _made(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    if func in (torch.as_tensor, torch.asarray, torch.tensor) and isinstance(args[0], torch.Tensor):
+        x = args[0] if isinstance(args[0], Tensor) else forms.to_here(args[0])
+        x = x if kwargs.get("dtype") is None else x.to(kwargs["dtype"])
+        if func is not torch.tensor:
+            return x
+        return x.detach().clone().requires_grad_(kwargs.get("requires_grad", False))
+    if _steps.counts:
+        is_count = func in (torch.tensor, torch.zeros, torch.ones) and kwargs.get("dtype") is torch.float32
+        kwargs = kwargs | {"device": DEVICE} | ({"dtype": torch.float64} if is_count else {})
+    return call(func, args, kwargs)
+
+
+def device() -> Any:
+    """Returns the device that tensors on JAX say they are on, for `torch.zeros(…, device=…)` inside of `scope()`."""
+    return DEVICE
+
+
+@contextlib.contextmanager
+def scope() -> Iterator[None]:
+    """Inside, PyTorch's factories make tensors on JAX, `torch.tensor` and `torch.zeros` among them.
+
+    The forward of a moved module, and a compiled function while it is traced, are in it by themselves. Tensors that
+    name another device, `device="cpu"`, are made there.
+
+    Raises:
+      DtypeError: If JAX has no dtypes of 64 bits.
+    """
+    need_wide_dtypes()
+    with _Factories():
+        yield
+
+
+@contextlib.contextmanager
+def _around_trace() -> Iterator[None]:
+    """Inside, a function is traced: its tensors are on JAX, and code that asks whether it is compiled is told so."""
+    take_seed()
+    before = torch.compiler._is_compiling_flag
+    torch.compiler._is_compiling_flag = True
+    try:
+        with _Factories():
+            yield
+    finally:
+        torch.compiler._is_compiling_flag = before
+
+
+AROUND_TRACES.append(_around_trace)
+
+
+# -- optimizers ------------------------------------------------------------
+
+
+def before_step(optimizer: Any, args: Any, kwargs: Any) -> None:
+    """Has the counts that an optimizer makes in a trace be float64: it computes with Python's floats eagerly."""
+    _steps.counts = state.trace is not None
+
+
+def after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
+    """Moves what an optimizer counts in, which it makes on the CPU, to JAX, where a compiled step finds it."""
+    _steps.counts = False
+    for parameter, of_one in optimizer.state.items():
+        if not isinstance(parameter, Tensor):
+            return
+        move_state(of_one)
+
+
+def move_state(of_one: Any) -> None:
+    """Moves the tensors in what an optimizer keeps of a parameter."""
+    for name, value in of_one.items():
+        if isinstance(value, torch.Tensor) and not isinstance(value, Tensor):
+            of_one[name] = forms.to_here(value.double() if name == "step" else value)
