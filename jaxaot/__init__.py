@@ -34,6 +34,7 @@ _check_versions(_jax_itself.__version__)  # before anything that another version
 
 # ruff: noqa: E402
 import jaxaot.plan as _plan  # noqa: F401  the room, before its name is taken away, which is an old one of users
+from jaxaot._frames import show_users_frames as _show_users_frames
 from jaxaot._logs import set_up_logs as _set_up_logs
 from jaxaot._util import public_names as _public_names
 from jaxaot.errors.absent import HINTS as _HINTS
@@ -134,6 +135,7 @@ _OWN_PACKAGES = ("aot", "errors", "estimate", "interop", "policies", "sizes", "s
 __version__ = _VERSION
 
 _set_up_logs(_os.environ)
+_show_users_frames()
 _sys.meta_path.append(_Finder)  # type: ignore[arg-type]
 
 bool = dtype("bool")

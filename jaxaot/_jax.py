@@ -15,7 +15,7 @@ import jax
 import jax.extend.core as jex
 import jax.numpy as jnp
 import numpy as np
-from jax._src import checkify
+from jax._src import checkify, compilation_cache, compiler
 from jax._src.config import trace_context as trace_context
 from jax._src.config import use_shardy_partitioner
 from jax._src.core import no_axis_name, pvary_p, pytype_aval_mappings, set_current_trace, trace_ctx, unshard_aval
@@ -304,8 +304,7 @@ def names_of_policy(policy: Any) -> tuple[frozenset[str], bool] | None:
     Args:
       policy: The policy; None is returned for one that does not go by names alone.
     """
-    own = {"save_only_these_names": True, "save_any_names_but_these": False}
-    kind = type(policy).__name__
+    own, kind = {"save_only_these_names": True, "save_any_names_but_these": False}, type(policy).__name__
     if kind in ("SaveOnlyTheseNames", "SaveAnyNamesButThese"):  # until JAX 0.10
         saves = kind == "SaveOnlyTheseNames"
         return frozenset(policy.saveable_names if saves else policy.names), saves
@@ -375,6 +374,15 @@ def call_stored(program: Any, *args: Any) -> Sequence[Any]:
         and not any(word in program.mlir_module_serialized for word in _NEEDS_MORE)
     )
     return stored_p.bind(*args, program=program) if is_plain else program.call(*args)
+
+
+compile_module: Any = compiler.backend_compile_and_load  # (backend, module, devices, options, callbacks)
+program_key: Any = compilation_cache.get_cache_key  # (module, devices, options, backend) → a text for all processes
+
+
+def have_programs_made_by(way: Callable[..., Any]) -> None:
+    """Has JAX call `way(usual, *args)` to make a program, where it calls `usual(*args)`, which looks into its cache."""
+    compiler.compile_or_get_cached = functools.partial(way, compiler.compile_or_get_cached)
 
 
 def uses_axis(jaxpr: Jaxpr, name: Any) -> bool:
@@ -598,8 +606,7 @@ def filled_with_zeros(aval: Aval) -> tuple[list[Any], Any]:
     with jax.sharding.use_abstract_mesh(aval.sharding.mesh):
         traced = jax.make_jaxpr(lambda: jax.lax.full(aval.shape, 0, aval.dtype))()
     (zeros,) = traced.jaxpr.outvars
-    eqns = list(traced.jaxpr.eqns)
-    axes = type_varies_over(aval)
+    eqns, axes = list(traced.jaxpr.eqns), type_varies_over(aval)
     if axes:
         result = jex.Var(strong_aval(aval))
         eqns.append(jex.new_jaxpr_eqn([zeros], [result], pvary_p, {"axes": tuple(axes)}, jex.no_effects))

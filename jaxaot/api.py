@@ -11,6 +11,7 @@ from jaxaot import settings as config
 from jaxaot._callables import require_function
 from jaxaot._frames import without_own_frames
 from jaxaot._jax import load
+from jaxaot._progress import working
 from jaxaot.buckets.policy import Given
 from jaxaot.errors import ArgumentError, UsageError
 from jaxaot.facade.marks.bad_arguments import require_arguments
@@ -256,7 +257,8 @@ def pareto(
     settings = config.get()
     chosen = settings.policy if policy is None else policy
     curve = load("jaxaot.partition.pareto")  # which nothing else needs
-    return curve.trade_offs(trace(fn, *args, **kwargs).joint(), chosen, n=n, **cut_options(settings))
+    with working("bytes against time"):
+        return curve.trade_offs(trace(fn, *args, **kwargs).joint(), chosen, n=n, **cut_options(settings))
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:

@@ -47,6 +47,7 @@ from jaxaot.facade.memory.devices import find_device
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.partition.budget import check_budget
 from jaxaot.profiling.profile import name_of, place_of, profile
+from jaxaot.settings import config
 
 
 class _Parser(argparse.ArgumentParser):
@@ -68,9 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     asked = _Parser(add_help=False)
     asked.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     asked.add_argument("--json", action="store_true", help="print plain data instead of text and tables")
-    demo = commands.add_parser("demo", parents=[asked], help="train a small GPT on real text, about three minutes")
+    demo = commands.add_parser("demo", parents=[asked], help="train a small GPT on real text, about a minute")
     demo.add_argument("--text", metavar="FILE", help="text to learn; by default the Python standard library's source")
-    demo.add_argument("--steps", type=int, default=400, help="training steps (default %(default)s)")
+    demo.add_argument("--steps", type=int, default=300, help="training steps (default %(default)s)")
     demo.add_argument("--budget", metavar="B", help='what the forward may save: a fraction such as 0.3, or "8MiB"')
     demo.add_argument("--seed", type=int, default=0, help="of parameters, batches and dropout (default %(default)s)")
     demo.add_argument("--device", help='such as "cpu" or "cuda:0"; by default JAX\'s choice')
@@ -220,7 +221,7 @@ def _demo(options: argparse.Namespace, console: Console) -> int:
     if options.json:
         print(json.dumps(result.to_dict(), indent=1))
     if out is not None:
-        console.print(f"Report: {write_report(out, result, corpus.unigram_entropy)}")
+        console.print(f"Report: {write_report(out, result)}")
     return 0
 
 
@@ -408,7 +409,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             try:
                 options = _parser().parse_args(argv)
-                status = options.run(options, Console(quiet=options.quiet or options.json))
+                with config(progress=not options.quiet):
+                    status = options.run(options, Console(quiet=options.quiet or options.json))
             except SystemExit:  # of --help and --version
                 sys.stdout.flush()
                 raise

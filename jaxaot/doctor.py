@@ -15,6 +15,7 @@ import jax.numpy as jnp
 
 from jaxaot._util import format_bytes
 from jaxaot._versions import JAXAOT, NEWEST_JAX, NEWEST_PYTHON, OLDEST_JAX
+from jaxaot.lower.warm.kernels import where_kept
 
 _NEEDED = ("jax", "jaxlib", "numpy", "scipy", "rich")
 _EXTRAS = {
@@ -42,6 +43,7 @@ def examine() -> dict[str, Any]:
         "devices": [_device(device) for device in jax.devices()],
         "x64": bool(jax.config.jax_enable_x64),
         "compilation_cache": jax.config.jax_compilation_cache_dir,
+        "kernels": list(where_kept()),
         "environment": {name: value for name, value in sorted(os.environ.items()) if _is_told(name)},
         "works": _works(),
     }
@@ -63,6 +65,8 @@ def lines_of(found: dict[str, Any]) -> Iterator[str]:
     yield f"64-bit types: {'on' if found['x64'] else 'off, as JAX has it by default'}"
     cache = found["compilation_cache"]
     yield f"cache of compiled programs on disk: {cache or 'none; `jax_compilation_cache_dir` of JAX makes one'}"
+    kernels, why_none = found["kernels"]
+    yield f"kernels of eager ops on disk: {kernels or f'none, {why_none}'}"
     for name, value in found["environment"].items():
         yield f"environment: {name}={value}"
     yield f"a compiled step with its backward: {found['works']}"

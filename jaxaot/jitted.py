@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeVar, overload
 
 import jax
 import jax.numpy as jnp
@@ -292,12 +292,20 @@ def _not_torchs(name: str, advice: str) -> Callable[..., Any]:
     return refuse
 
 
+def _as_it_is(fn: object = None, *_: object, **__: object) -> Any:
+    """Returns a function or module as it is, or a decorator that does: Python runs it, and `ja.compile` compiles it."""
+    return fn if callable(fn) else _as_it_is
+
+
+for _name in ("script", "trace", "ignore", "unused", "export"):
+    setattr(jit, _name, _as_it_is)
+for _name in ("is_scripting", "is_tracing"):
+    setattr(jit, _name, lambda: False)
+setattr(jit, "annotate", lambda _, value: value)  # noqa: B010  as above
+setattr(jit, "Final", Final)  # noqa: B010
 for _name, _advice in {
-    "script": "Write `ja.compile(fn)` for functions of tensors, `ja.jit(fn)` for functions of arrays.",
-    "trace": "Write `ja.trace(fn, *args)` for the graph, `ja.compile(fn)` for a function that runs.",
     "save": "Write `ja.export(fn, *args).save(path)`.",
     "load": "Write `ja.load(path)` for what `ja.export(fn, *args).save(path)` wrote.",
     "freeze": "Write `ja.compiler.freeze(model, x)`.",
-    "ignore": "Code that cannot be compiled runs eagerly, or between two graphs: `ja.compile(fn)`.",
 }.items():
     setattr(jit, _name, _not_torchs(_name, _advice))

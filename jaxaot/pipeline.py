@@ -15,6 +15,7 @@ from typing import Any
 from jaxaot import flow
 from jaxaot._callables import require_function
 from jaxaot._frames import without_own_frames
+from jaxaot._progress import working
 from jaxaot.facade.cells.iterated import read_iterators
 from jaxaot.facade.marks.bad_arguments import require_arguments
 from jaxaot.facade.marks.raised import require_values
@@ -25,7 +26,7 @@ from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.runtime.bucket_plan import Shared
 from jaxaot.runtime.call import generate
-from jaxaot.runtime.compile_report import Inspector
+from jaxaot.runtime.compile_report import Inspector, name_of
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.fitting import asking, fitting_program, peak_bytes_at_bucket, within_limits
 from jaxaot.runtime.key import key_for_call
@@ -158,9 +159,10 @@ class Pipeline(TracingStages):
           writing: The lock that calls of the function hold which write.
           numbers: Paths of numbers that changed before.
         """
-        call = self._traced(GivenCall(fn, args, kwargs, numbers, by_value=(), stops=not self.options.fullgraph))
-        program = self._lowered(call)
-        return generate(program, writing)
+        with working(f"tracing `{name_of(fn)}`"):
+            call = self._traced(GivenCall(fn, args, kwargs, numbers, by_value=(), stops=not self.options.fullgraph))
+        with working(f"choosing what `{name_of(fn)}` saves"):
+            return generate(self._lowered(call), writing)
 
     def _cut(self, call: TracedCall) -> Partition | None:
         if call.joint is None:

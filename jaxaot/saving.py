@@ -1,7 +1,8 @@
-"""Tensors in files: `ja.save` and `ja.load`, in the format of safetensors and without pickle.
+"""Tensors in files: `ja.save` and `ja.load`, in the format of safetensors.
 
 A file holds the tensors by name, so that other programs read them. What is around them, the dicts, lists, tuples,
-numbers and strings, is a tree of JSON in the file's metadata. A dict of tensors has their names as they are.
+numbers and strings, is a tree of JSON in the file's metadata. A dict of tensors has their names as they are. Objects
+of other classes are bytes of pickle among the tensors, which only who says so reads: unpickling runs code.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import importlib
 import json
 import os
 import pathlib
+import pickle
 from collections.abc import Callable
-from typing import Any
+from typing import IO, Any
 
 import jax
 import jax.numpy as jnp
@@ -81,26 +83,29 @@ class _Writer:
         """Returns what JSON holds of a value, and notes its arrays."""
         if is_wrapper(value):
             return {"wrapper": self._wrapper(value, path)}
-        if isinstance(value, (Tensor, jax.Array, np.ndarray, np.generic)):
+        if isinstance(value, (Tensor, jax.Array)) or (
+            isinstance(value, (np.ndarray, np.generic)) and value.dtype in _WRITTEN
+        ):
             kind = "tensor" if isinstance(value, Tensor) else "jax" if isinstance(value, jax.Array) else "numpy"
             return {kind: self._name(self.array(value, path), path)}
-        if isinstance(value, dict):
-            for key in value:
-                if type(key) not in _KEYS:
-                    raise SavedFileError(
-                        f"The key {key!r} of {_place(path)} is of type {type(key).__name__}. Keys are strings or "
-                        "numbers: save a state dict, `optimizer.state_dict()`."
-                    )
+        if isinstance(value, dict) and all(type(key) in _KEYS for key in value):
             return {"dict": [[key, self.tree(item, (*path, str(key)))] for key, item in value.items()]}
-        if type(value) in (list, tuple) or isinstance(value, tuple):
+        if type(value) is list or isinstance(value, tuple):
             items = [self.tree(item, (*path, str(i))) for i, item in enumerate(value)]
             return {"list" if isinstance(value, list) else "tuple": items}
         if type(value) in _PLAIN:
             return {"value": value}
-        advice = "`value.state_dict()`" if hasattr(value, "state_dict") else "its numbers, strings and tensors"
-        raise SavedFileError(
-            f"{_place(path)} is of type {type(value).__name__}, which no file of tensors can hold. Save {advice}."
-        )
+        return {"pickle": self._pickled(value, path)}
+
+    def _pickled(self, value: Any, path: tuple[str, ...]) -> list[str]:
+        try:
+            content = pickle.dumps(value)
+        except Exception as error:  # of any class: objects say themselves how they are pickled
+            advice = "`value.state_dict()`" if hasattr(value, "state_dict") else "its numbers, strings and tensors"
+            raise SavedFileError(
+                f"{_place(path)} is of type {type(value).__name__}, which cannot be pickled: {error}. Save {advice}."
+            ) from error
+        return [type(value).__name__, self._name(np.frombuffer(content, np.uint8), path)]
 
     def _wrapper(self, value: Any, path: tuple[str, ...]) -> Any:
         inner, frame = take_apart(value)
@@ -151,8 +156,8 @@ def _place(path: tuple[str, ...]) -> str:
     return f"`{'.'.join(path)}`" if path else "The value"
 
 
-def save(value: Any, path: str | os.PathLike[str]) -> None:
-    """Writes tensors, and the dicts, lists, tuples, numbers and strings around them, to a file of safetensors.
+def save(value: Any, path: str | os.PathLike[str] | IO[bytes], *_: object, **__: object) -> None:
+    """Writes tensors, and what is around them, to a file of safetensors.
 
         ja.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3,
                  "rng": ja.get_rng_state()}, "run.safetensors")
@@ -161,20 +166,24 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
     written beside its place, and moved there.
 
     Args:
-      value: Made of tensors, jax and NumPy arrays, dicts, lists, tuples, numbers, strings, bools and None.
-      path: Where.
+      value: Made of tensors, jax and NumPy arrays, dicts, lists, tuples, numbers, strings, bools and None. Objects of
+        other classes are pickled; `ja.load(path, weights_only=False)` reads them.
+      path: Where, or a binary file that is open for writing.
+      *_: How PyTorch pickles.
+      **__: The same by name.
 
     Raises:
       SavedFileError: If something in it cannot be saved. Nothing is written then.
       FileNotFoundError: If the folder is not there.
       MissingExtraError: If safetensors is not installed.
     """
-    if not isinstance(path, (str, os.PathLike)):
+    is_open = hasattr(path, "write")
+    if not isinstance(path, (str, os.PathLike)) and not is_open:
         raise TensorTypeError(
             f"`ja.save` takes the path second, and was given a {type(path).__name__}. Write `ja.save(value, "
             "'run.safetensors')`."
         )
-    folder = os.path.dirname(os.path.abspath(path))
+    folder = "." if is_open else os.path.dirname(os.path.abspath(path))  # type: ignore[arg-type]
     if not os.path.isdir(folder):
         raise FileNotFoundError(
             errno.ENOENT, f"`ja.save` finds no such folder; make it: `os.makedirs({folder!r})`", folder
@@ -182,33 +191,45 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
     library, writer = _library(), _Writer()
     tree = writer.tree(value, ())
     metadata = {"format": "jaxaot", _TREE: json.dumps(tree)}
-    with written_at_once(path) as unfinished:
+    if is_open:
+        path.write(library.save(writer.arrays, metadata))  # type: ignore[union-attr]
+        return
+    with written_at_once(path) as unfinished:  # type: ignore[arg-type]
         library.save_file(writer.arrays, unfinished, metadata)
 
 
-def load_tensors(path: str | os.PathLike[str]) -> Any:
+def load_tensors(
+    path: str | os.PathLike[str] | IO[bytes], put: Callable[[Tensor], Tensor] | None = None, is_trusted: bool = False
+) -> Any:
     """Returns what `ja.save` wrote, or the tensors by name of any other file of safetensors.
 
+    Args:
+      path: Of the file, or the file.
+      put: What moves a tensor to where it is to lie.
+      is_trusted: Whether objects are unpickled, which runs what the file says.
+
     Raises:
-      SavedFileError: If the file is damaged, or not of safetensors.
+      SavedFileError: If the file is damaged, not of safetensors, or holds objects and is not trusted.
       FileNotFoundError: If there is no such file.
       MissingExtraError: If safetensors is not installed.
     """
     _library()
-    place = pathlib.Path(path)
-    content = place.read_bytes()
+    is_open = hasattr(path, "read")
+    place = getattr(path, "name", "The file") if is_open else os.fspath(path)  # type: ignore[arg-type]
+    content: bytes = path.read() if is_open else pathlib.Path(path).read_bytes()  # type: ignore[union-attr, arg-type]
     try:
         arrays = arrays_from_bytes(content)
         length = int.from_bytes(content[:8], "little")
         metadata = json.loads(content[8 : 8 + length]).get("__metadata__", {})
         tree = json.loads(metadata[_TREE]) if _TREE in metadata else None
-        return _Reader(arrays).value(tree) if tree is not None else {n: _tensor(a) for n, a in arrays.items()}
+        reader = _Reader(arrays, put, is_trusted)
+        return reader.value(tree) if tree is not None else {n: reader.tensor(a) for n, a in arrays.items()}
     except SavedFileError:
         raise
     except Exception as error:
         raise SavedFileError(
-            f"{place} is not a whole file of safetensors: {error}. Was it cut off, changed, or written by "
-            "`torch.save`? Pickles are loaded by torch: `model.load_state_dict(torch.load(path))`."
+            f"{place} is not a whole file of safetensors: {error}. Was it cut off, changed, or written by an old "
+            "version of PyTorch? Pickles are loaded by torch: `model.load_state_dict(torch.load(path))`."
         ) from error
 
 
@@ -219,23 +240,34 @@ def _read(name: str, entry: dict[str, Any]) -> np.ndarray:
     return np.frombuffer(entry["data"], dtype).reshape(entry["shape"])
 
 
-def _tensor(array: np.ndarray) -> Tensor:
-    return from_numpy(array) if array.dtype.kind != "V" else as_tensor(jnp.asarray(array))
-
-
 class _Reader:
     """Puts a value together."""
 
-    _ARRAYS: dict[str, Callable[[np.ndarray], Any]] = {"tensor": _tensor, "jax": jnp.asarray, "numpy": np.array}
+    def __init__(self, arrays: dict[str, np.ndarray], put: Callable[[Tensor], Tensor] | None, is_trusted: bool) -> None:
+        self._arrays, self._put, self._is_trusted = arrays, put, is_trusted
 
-    def __init__(self, arrays: dict[str, np.ndarray]) -> None:
-        self._arrays = arrays
+    def tensor(self, array: np.ndarray) -> Tensor:
+        """Returns a tensor of an array, where it is to lie."""
+        found = from_numpy(array) if array.dtype.kind != "V" else as_tensor(jnp.asarray(array))
+        return found if self._put is None else self._put(found)
+
+    def _unpickled(self, cls: str, name: str) -> Any:
+        if not self._is_trusted:
+            raise SavedFileError(
+                f"`{name}` is a pickled {cls}, and reading a pickle runs what it says. If you trust who wrote the "
+                "file, write `ja.load(path, weights_only=False)`."
+            )
+        return pickle.loads(self._arrays[name].tobytes())
 
     def value(self, tree: dict[str, Any]) -> Any:
         """Returns the value of a tree."""
         ((kind, held),) = tree.items()
-        if kind in self._ARRAYS:
-            return self._ARRAYS[kind](self._arrays[held])
+        if kind == "pickle":
+            return self._unpickled(*held)
+        if kind == "tensor":
+            return self.tensor(self._arrays[held])
+        if kind in ("jax", "numpy"):
+            return (jnp.asarray if kind == "jax" else np.array)(self._arrays[held])
         if kind == "wrapper":
             place, context, size, stride, parts = held
             frame = Frame(tuple(n for n, _ in parts), self.value(context), tuple(size), tuple(stride))

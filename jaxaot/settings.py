@@ -11,6 +11,7 @@ import contextvars
 import dataclasses
 import importlib
 import os
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -55,9 +56,13 @@ class Config:
       cache_dir: A directory in which graphs are kept for later processes, see `docs/shipping.md`; None for none.
         At first that of the environment variable `JAXAOT_CACHE_DIR`.
       cache_bytes: What its files may take; beyond that those go that were used least recently.
+      kernels_dir: A directory in which programs of eager ops are kept for later processes, see `docs/shipping.md`; None
+        for none. At first that of the environment variable `JAXAOT_KERNELS_DIR`, or one in the user's folder of caches;
+        an empty variable is None.
       strict_cache: Whether a graph that cannot be kept there is an error.
       keep_heaps: Whether the process may keep memory that large programs on CPU free, for their next call, see
         `docs/speed.md`. `False`, set in a block or globally, gives back at once what the process keeps.
+      progress: Whether what takes more than two seconds says on a terminal what is done.
     """
 
     policy: str = "min_cut"
@@ -77,8 +82,10 @@ class Config:
     validate_guards: bool = False
     cache_dir: str | None = dataclasses.field(default=None, compare=False)
     cache_bytes: int = dataclasses.field(default=1 << 30, compare=False)
+    kernels_dir: str | None = dataclasses.field(default=None, compare=False)
     strict_cache: bool = dataclasses.field(default=False, compare=False)
     keep_heaps: bool = dataclasses.field(default=True, compare=False)
+    progress: bool = dataclasses.field(default=True, compare=False)
 
     def replace(self, **settings: Any) -> Config:
         """Returns this config with some fields replaced.
@@ -117,7 +124,7 @@ def _check_type(name: str, value: object) -> None:
       UsageError: If so.
     """
     wanted = _TYPES[name]
-    if name == "cache_dir":
+    if name in ("cache_dir", "kernels_dir"):
         is_right, what = value is None or isinstance(value, (str, os.PathLike)), "the path of a folder, or None"
     elif wanted is bool:
         is_right, what = isinstance(value, bool), "True or False"
@@ -131,7 +138,25 @@ def _check_type(name: str, value: object) -> None:
         raise UsageError(f"The setting `{name}` is {what}, and {value!r} was given.")
 
 
-_default = Config(cache_dir=os.environ.get("JAXAOT_CACHE_DIR") or None)
+def _users_kernels() -> str | None:
+    """Returns where kernels are kept if the user says nothing: where the system has what can be made again."""
+    if sys.platform == "darwin":
+        root = os.path.expanduser("~/Library/Caches")
+    elif sys.platform == "win32":
+        root = os.environ.get("LOCALAPPDATA", "")
+    else:
+        root = os.environ.get("XDG_CACHE_HOME", "")
+        root = root if os.path.isabs(root) else os.path.expanduser("~/.cache")
+    return os.path.join(root, "jaxaot", "kernels") if os.path.isabs(root) else None
+
+
+USERS_KERNELS = _users_kernels()
+"""The `kernels_dir` of those who name none."""
+
+_default = Config(
+    cache_dir=os.environ.get("JAXAOT_CACHE_DIR") or None,
+    kernels_dir=os.environ.get("JAXAOT_KERNELS_DIR", USERS_KERNELS) or None,
+)
 _kernels_differ = False  # whether some thread has, or had, settings under which eager kernels are others
 _when_kernels_differ: list[Callable[[], None]] = []
 _when_heaps_are_given_back: list[Callable[[], None]] = []

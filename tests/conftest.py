@@ -44,6 +44,7 @@ def pytest_configure(config):
             os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(config.cache.mkdir("jax")))
     for name, value in KEPT.items():
         os.environ.setdefault(name, value)
+    os.environ["JAXAOT_KERNELS_DIR"] = ""  # no test writes into the home of who runs it
     if not config.getoption("--optimized"):
         # machine code of tests runs once: LLVM would take a quarter of the time; `.ci/run` has it optimize once
         os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")

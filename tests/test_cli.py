@@ -211,6 +211,7 @@ def test_sixty_columns_without_colours_in_a_pipe():
     assert max(map(len, lines)) <= 60 and "\x1b" not in "".join(lines)
 
 
+@pytest.mark.slow
 def test_nobody_reads_the_output_any_more(tmp_path):
     (tmp_path / "long.py").write_text(
         "import jaxaot as ja\ndef fn(x):\n    for _ in range(400): x = x.sin()\n    return x\n"

@@ -1,6 +1,9 @@
 """Tracebacks of errors show the user's frames, not jaxaot's between them."""
 
 import os
+import subprocess
+import sys
+import threading
 import traceback
 
 import jax
@@ -9,6 +12,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from jaxaot._frames import show_users_frames
 
 ROOT = os.path.dirname(ja.__file__) + os.sep
 
@@ -121,3 +125,107 @@ def test_a_write_to_an_array_says_what_takes_writes(wrap):
     (note,) = [note for note in raised.value.__notes__ if "JAX has removed" not in note]
     assert "`ja.compile(fn)(ja.interop.from_jax(x))`" in note and "`add_`" in note
     np.testing.assert_array_equal(ja.jit(ja.func.functionalize(lambda x: x.add_(1).sum()))(jnp.ones(3)), 6)
+
+
+SCRIPT = """
+import jax.numpy as jnp, jaxaot as ja
+from IPython.core.interactiveshell import InteractiveShell
+
+def widen(x):
+    return x.add_(ja.zeros(2, 3))
+
+CELLS = ["widen(ja.zeros(3))", "ja.jit(lambda x: x @ jnp.ones((3, 4)))(jnp.ones(2))", "ja.nn.Linear(2, 3)(ja.ones(4))"]
+shell = InteractiveShell(colors="nocolor")
+shell.push({"ja": ja, "jnp": jnp, "widen": widen})
+for cell in CELLS:
+    print("cell:")
+    shell.run_cell(cell)
+widen(ja.zeros(3))
+"""
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """Returns what IPython says of the errors of three cells, and Python of an error that nobody catches."""
+    script = tmp_path_factory.mktemp("frames") / "script.py"
+    script.write_text(SCRIPT)
+    run = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, env=os.environ | {"HOME": str(script.parent)}
+    )
+    return run.stdout.split("cell:\n")[1:], run.stderr
+
+
+def test_a_terminal_shows_the_users_line_and_then_the_message(said):
+    lines = [line for line in said[1].splitlines() if set(line) - set(" ~^")]
+    assert "in widen" in lines[-4] and lines[-3].strip() == "return x.add_(ja.zeros(2, 3))"
+    assert lines[-2].startswith("jaxaot.errors.ShapeMismatchError: output with shape [3]")
+    assert lines[-1].startswith("Explained in") and ROOT not in said[1]
+
+
+def test_a_notebook_shows_no_frames_of_jaxaot(said):
+    widened, of_jax, linear = said[0]
+    assert ROOT not in widened + of_jax
+    assert "return x.add_(" in widened and "Explained in" in widened
+    assert "skipping hidden" in of_jax and "TypeError" in of_jax
+    assert "linear.py" in linear and "module.py" not in linear and "dispatch.py" not in linear
+
+
+def shown(capsys, call):
+    """Returns what Python says of the error of a call if nobody catches it."""
+    try:
+        call()
+    except Exception as error:
+        n_frames = len(traceback.extract_tb(error.__traceback__))
+        sys.excepthook(type(error), error, error.__traceback__)
+        assert len(traceback.extract_tb(error.__traceback__)) == n_frames  # a debugger has them all
+    return capsys.readouterr().err
+
+
+def fails_within(error):
+    def hook(gradient):
+        raise error
+
+    x = ja.ones(3, requires_grad=True)
+    x.register_hook(hook)
+    x.sum().backward()
+
+
+def test_frames_between_those_of_the_user_are_hidden(capsys):
+    text = shown(capsys, lambda: fails_within(KeyError("mine")))
+    assert text.index("x.sum().backward()") < text.index("raise error") and ROOT not in text
+
+
+def test_what_it_came_from_is_shown_in_the_same_way(capsys):
+    def call():
+        try:
+            ja.exp("1")
+        except TypeError as error:
+            raise ValueError("a layer failed") from error
+
+    text = shown(capsys, call)
+    assert "ArgumentError" in text and "a layer failed" in text and ROOT not in text
+
+
+def test_a_defect_shows_where_it_is(capsys, monkeypatch):
+    monkeypatch.setattr("jaxaot.facade.view_ops.views.inferred_sizes", None)
+    text = shown(capsys, lambda: ja.ones(6).view(2, 3))
+    assert "views.py" in text and "'NoneType' object is not callable" in text
+
+
+def test_the_environment_asks_for_all_frames(capsys, monkeypatch):
+    monkeypatch.setenv("JAXAOT_TRACEBACK", "full")
+    assert ROOT in shown(capsys, lambda: ja.exp("1"))
+
+
+def test_an_error_of_a_thread_is_shown_in_the_same_way(capsys):
+    before = threading.excepthook
+    thread = threading.Thread(target=lambda: ja.exp("1"))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(threading, "excepthook", threading.__excepthook__)
+        patched.setattr(sys, "excepthook", sys.__excepthook__)
+        show_users_frames()
+        thread.start()
+        thread.join()
+    assert threading.excepthook is before
+    text = capsys.readouterr().err
+    assert "ArgumentError" in text and ROOT not in text

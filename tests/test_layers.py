@@ -19,6 +19,7 @@ LAYERS = [
         "_signals",
         "_logs",
         "_frames",
+        "_progress",
         "_jax",
         "_scopes",
         "_placement",
@@ -83,6 +84,8 @@ WITHIN_A_ROW = {
     ("_placement", "_jax"),  # what asks XLA for one is a primitive
     ("_manual_axes", "_jax"),  # types of values
     ("_manual_axes", "_typing"),
+    ("_progress", "settings"),  # it can be turned off
+    ("errors", "_frames"),  # what IPython shows of one
     ("_util", "errors"),  # so is a name that is not there
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning

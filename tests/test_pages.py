@@ -1,6 +1,8 @@
 """The code on pages for users runs as it stands and prints what they show; links lead somewhere; pictures are new."""
 
+import contextlib
 import importlib.util
+import io
 import pathlib
 import re
 import sys
@@ -17,7 +19,7 @@ MARKDOWN = sorted([
 ])  # fmt: skip
 
 
-MAX_PAGES, MAX_WORDS = 19, 41_200
+MAX_PAGES, MAX_WORDS = 19, 42_000
 """Of `docs/`. What is added takes the place of what says less."""
 
 
@@ -49,6 +51,18 @@ def test_the_listings_of_a_page_print_what_it_shows(page, tmp_path, optimized, o
     for listing, printed in results:
         advice = f"{page}, line {listing.line}: run `python tools/listings.py {page}`"
         assert listings.masked(printed) == listings.masked(listing.shown or ""), advice
+
+
+@pytest.mark.oracle
+def test_the_original_of_readmes_port_runs_in_pytorch_and_prints_the_same():
+    import torch
+
+    port = next(listings.listings((ROOT / "README.md").read_text()))
+    original, n_lines = re.subn(r"^.*  # (?=import torch)", "", port.code, flags=re.MULTILINE)
+    assert n_lines == 2 and "jaxaot" not in original
+    with contextlib.redirect_stdout(io.StringIO()) as printed, torch.compiler.set_stance("force_eager"):
+        exec(original, {})
+    assert printed.getvalue() == port.shown
 
 
 def test_masks_leave_all_but_times_sizes_and_addresses():

@@ -221,6 +221,7 @@ def test_down_in_one_call_and_up_in_another():
     assert p.tolist() == [5] * 4
 
 
+@pytest.mark.slow
 def test_column_blocks_of_one_buffer_are_told_apart():
     def fn(left, right):
         left.add_(1)
@@ -350,6 +351,7 @@ def test_state_comes_first_and_arguments_come_after_it():
             assert places == sorted(places)
 
 
+@pytest.mark.slow
 def test_calls_find_their_inputs_where_cells_come_first():
     net, w, seen = _Net(), ja.randn(4, requires_grad=True), ja.zeros(4)
 
@@ -420,6 +422,7 @@ def test_a_small_write_costs_the_view():
     assert write.invars[1].aval.size == 2
 
 
+@pytest.mark.slow
 def test_derivatives_of_any_order():
     fn = ja.func.functionalize(lambda x: (x * x * x * x).sum())
     for expected in (4.0, 12.0, 24.0, 24.0):
@@ -437,6 +440,7 @@ def test_retain_graph_is_never_an_error():
         y.backward()
 
 
+@pytest.mark.slow
 def test_recomputed_dropout_has_the_same_mask():
     w, gradients = ja.ones(64, requires_grad=True), []
     for budget in (None, 0.0, 0.3, 0.7, 1.0):
@@ -572,6 +576,7 @@ def test_a_whole_training_step():
     np.testing.assert_allclose(losses, [3 * 0.8 ** (2 * i) for i in range(3)], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_residuals_go_from_executable_to_executable_as_they_are():
     def fn(x, w):
         h = (x @ w).tanh()

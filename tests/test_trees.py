@@ -164,6 +164,7 @@ def test_state_is_written_in_order():
         assert str(compiled) == str(eager)
 
 
+@pytest.mark.slow
 def test_transformations_keep_the_order_of_what_they_take():
     p = {"w": A, 1: [B, None], "b": B, None: OrderedDict(z=A, a=B)}
     square = lambda p: (p["w"] * p["b"] * p[1][0] + fold(p[None])).sum()

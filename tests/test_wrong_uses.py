@@ -152,7 +152,7 @@ CASES = {
         lambda: ja.ones(2).untyped_storage().copy_(ja.ones(3).untyped_storage()),
         r"self was 8 bytes but src was 12 bytes\. Write `.resize_\(12\)` first",
     ),
-    "torch.jit": (lambda: ja.jit.script(linear()), r"no `torch.jit`.*`ja.compile\(fn\)`"),
+    "torch.jit": (lambda: ja.jit.freeze(linear()), r"no `torch.jit`.*`ja.compiler.freeze"),
 }
 
 

@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 PACKAGE = ROOT / "jaxaot"
 
 LIMITS = {
-    "hand-written lines": 121_000,  # 5,700 for the names of scripts: data, distributions, devices, compiled modules
+    "hand-written lines": 122_000,  # kept kernels, files of PyTorch, einops, tracebacks: 1,000 since the last limit
     "generated lines": 4_750,
     "files over 600 lines": 6,
     "functions over 100 lines": 0,
@@ -27,7 +27,7 @@ LIMITS = {
     "most lines in a room of facade/": 3_900,
     "own names in `jaxaot`": 25,
     "pages of docs/": 19,
-    "words of docs/": 41_200,  # with a page on habits of torch.compile
+    "words of docs/": 42_000,  # with a page on habits of torch.compile
     "lines for each comment at the hardest places": 40,
 }
 

@@ -1,22 +1,25 @@
 """Draws the pictures of the documentation from what the code does: `python tools/pictures.py`.
 
-Each function traces a small program, or asks tensors for their layouts, and draws what it got. A test draws them again
-and compares them with the files in `docs/pictures`.
+Each function traces a small program, asks tensors for their layouts, or reads a committed result, and draws what it
+got. A test draws them again and compares them with the files in `docs/pictures`.
 """
 
 from __future__ import annotations
 
 import html
 import inspect
+import json
 import pathlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import jaxaot as ja
 from jaxaot._typing import Atom, Eqn, Var
+from jaxaot._util import format_seconds
 from jaxaot.ir.walk import short_aval, source_line
 
-FOLDER = pathlib.Path(__file__).parents[1] / "docs" / "pictures"
+ROOT = pathlib.Path(__file__).parents[1]
+FOLDER, RESULTS = ROOT / "docs" / "pictures", ROOT / "benchmarks" / "results"
 
 INK, PALE, PAPER, BLUE, ORANGE, GREEN = "#1f2933", "#cbd2d9", "#ffffff", "#2b6cb0", "#c05621", "#2f855a"
 FILLS = {BLUE: "#ebf4ff", ORANGE: "#fffaf0", GREEN: "#f0fff4", PALE: "#f7f9fa"}
@@ -46,6 +49,10 @@ class Drawing:
             f'stroke="{color}" stroke-width="1.5"{dash}/>'
         )
         self.text(x + width / 2, y + 18, words, anchor="middle", is_code=True)
+
+    def bar(self, x: float, y: float, width: float, color: str):
+        """Draws a bar of 18 pixels."""
+        self.parts.append(f'<rect x="{x:g}" y="{y:g}" width="{width:.1f}" height="18" rx="2" fill="{color}"/>')
 
     def line(self, x1: float, y1: float, x2: float, y2: float, color: str = PALE, width: float = 1.5):
         """Draws a curve from one place to another, that leaves and arrives level, under all boxes."""
@@ -259,8 +266,42 @@ def equations_after(eqns: Iterable[Eqn], variables: Iterable[Var]) -> list[bool]
     return answers
 
 
+SHOWN = {
+    "train": {"gpt-4": "GPT, 4 layers of 128", "gpt-16": "GPT, 16 layers of 128"},
+    "train_real": {"llama": "Llama", "gpt2": "GPT-2"},
+}
+"""Result → its models that are shown, and their names."""
+
+
+def gain() -> str:
+    """Draws how long training steps take, from the committed results of `benchmarks/train.py`."""
+    results = {name: json.loads((RESULTS / f"{name}.json").read_text()) for name in SHOWN}
+    machine = results["train"]["machine"]
+    assert all(result["machine"] == machine for result in results.values()), "one picture, one machine"
+    drawing = Drawing(620, 394, "A training step, beside jax.jit and torch.compile")
+    drawing.text(20, 26, "A training step: the fastest, and its part of the time of jax.jit")
+    y = 44
+    for result, models in SHOWN.items():
+        for model, words in models.items():
+            rounds = {way: found["rounds"] for way, found in results[result]["models"][model].items()}
+            drawing.text(20, y + 14, words)
+            for way, color in (("jax.jit", PALE), ("torch.compile", PALE), ("ja.compile", ORANGE), ("ja.jit", BLUE)):
+                if way in rounds:
+                    seconds = min(map(min, rounds[way]))
+                    part = seconds / min(map(min, rounds["jax.jit"]))
+                    drawing.text(280, y + 14, way, anchor="end", is_code=True)
+                    drawing.bar(290, y, 200 * part, color)
+                    drawing.text(298 + 200 * part, y + 14, f"{format_seconds(seconds)}, {part:.2f}")
+                    y += 22
+            y += 14
+    words = f"{machine['cores']} cores of {machine['cpu']}, jax {machine['jax']}, torch {machine['torch']}"
+    drawing.text(20, drawing.height - 12, words)
+    return drawing.svg()
+
+
 PICTURES: dict[str, Callable[[], str]] = {
     "storage": storage, "functionalization": functionalization, "joint": joint, "cut": cut, "lowering": lowering,
+    "gain": gain,
 }  # fmt: skip
 
 

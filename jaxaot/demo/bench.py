@@ -16,6 +16,7 @@ from jaxaot._typing import Array
 from jaxaot._util import format_bytes, format_seconds
 from jaxaot.jitted import jit
 from jaxaot.rematerialize.remat import remat
+from jaxaot.settings import config
 
 BUDGET = 0.25
 
@@ -101,7 +102,7 @@ def run_bench(seconds: float, console: Console, size: Size | None = None) -> lis
     }
     states = {way: _params(size, key) for way in ways}
     first, best, temporary = {}, {}, {}
-    with console.status("") as status:
+    with config(progress=False), console.status("") as status:
         for way, step in ways.items():
             status.update(f"compiling the step with {way}")
             start = time.perf_counter()

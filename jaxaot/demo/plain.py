@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from jaxaot._typing import Array, ArrayLike
 from jaxaot.demo.model import GPT, AdamW, Shape
+from jaxaot.partition.fitting import taken_bytes
 
 
 def take_params(model: GPT) -> list[Any]:
@@ -90,12 +91,19 @@ class PlainTrainer:
             params, [jnp.zeros_like(p) for p in params], [jnp.zeros_like(p) for p in params], jnp.zeros(()),
         )  # fmt: skip
         self._step = make_step(model.shape, optimizer)
+        self._compiled: Any = None
         self._key = jax.random.key(seed)
         self._n = 0
 
     def step(self, codes: ArrayLike, targets: ArrayLike, rate: float) -> Any:
         """Carries out one training step and returns the loss."""
         self._n += 1
-        *state, loss = self._step(*self.state, codes, targets, jax.random.fold_in(self._key, self._n), rate)
+        args = (*self.state, codes, targets, jax.random.fold_in(self._key, self._n), rate)
+        self._compiled = self._compiled or self._step.lower(*args).compile()
+        *state, loss = self._compiled(*args)
         self.state = tuple(state)
         return loss
+
+    def taken_bytes(self) -> int | None:
+        """Returns what a step takes, by XLA; None if it does not say."""
+        return taken_bytes(self._compiled.memory_analysis())

@@ -1,23 +1,17 @@
-"""The demo's HTML report: loss curve, saved tensors with source lines, both graphs."""
+"""The demo's report: what was gained, memory before and after, what is computed again, the loss, and both graphs."""
 
 from __future__ import annotations
 
+import dataclasses
 import html
-import re
 from pathlib import Path
 
-from jaxaot._util import format_bytes
-from jaxaot.demo.train import Result
-from jaxaot.ir.text import to_text
-
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 1500px; padding: 0 1em; color: #222 }
-table { border-collapse: collapse; margin: 1em 0 } 
-td, th { padding: .2em .8em; border-bottom: 1px solid #ddd; text-align: left }
-td.n { text-align: right; font-variant-numeric: tabular-nums } h2 { margin-top: 2em }
-.graphs { display: grid; grid-template-columns: 1fr 1fr; gap: 1em } pre { overflow: auto;
-max-height: 80vh; background: #f7f7f7; padding: 1em; font-size: 12px } mark { background: #ffe08a }
-"""
+from jaxaot._util import format_bytes, format_seconds
+from jaxaot.demo.result import Result
+from jaxaot.report.build import memory_record
+from jaxaot.report.notebook import stage_report
+from jaxaot.report.page import style
+from jaxaot.report.picture import memory_picture
 
 
 def curve(losses: list[float], entropy: float, width: int = 760, height: int = 280) -> str:
@@ -28,70 +22,60 @@ def curve(losses: list[float], entropy: float, width: int = 760, height: int = 2
     points = " ".join(f"{x(i):.1f},{y(v):.1f}" for i, v in enumerate(losses))
     left, right = 50, width - 10
     ticks = "".join(
-        f'<text x="44" y="{y(v) + 4:.1f}" text-anchor="end" font-size="11">{v}</text>'
-        f'<line x1="{left}" x2="{right}" y1="{y(v):.1f}" y2="{y(v):.1f}" stroke="#eee"/>'
+        f'<text x="44" y="{y(v) + 4:.1f}" text-anchor="end">{v}</text>'
+        f'<line x1="{left}" x2="{right}" y1="{y(v):.1f}" y2="{y(v):.1f}" opacity="0.15"/>'
         for v in range(int(top) + 1)
     )
     line, label = f"{y(entropy):.1f}", f"{y(entropy) - 5:.1f}"
     return (
-        f'<svg width="{width}" height="{height}" role="img" aria-label="loss by step">{ticks}'
-        f'<line x1="{left}" x2="{right}" y1="{line}" y2="{line}" stroke="#c33" stroke-dasharray="5 4"/>'
-        f'<text x="{right}" y="{label}" text-anchor="end" font-size="11" fill="#c33">unigram entropy</text>'
-        f'<polyline fill="none" stroke="#246" stroke-width="1.5" points="{points}"/>'
-        f'<text x="{width / 2:.0f}" y="{height - 6}" text-anchor="middle" font-size="11">'
+        f'<svg class="curve" viewBox="0 0 {width} {height}" role="img" aria-label="loss by step">{ticks}'
+        f'<line x1="{left}" x2="{right}" y1="{line}" y2="{line}" stroke-dasharray="5 4"/>'
+        f'<text x="{right}" y="{label}" text-anchor="end">unigram entropy</text>'
+        f'<polyline points="{points}"/><text x="{width / 2:.0f}" y="{height - 6}" text-anchor="middle">'
         f"step (0 to {len(losses) - 1})</text></svg>"
     )
 
 
-def _marked(text: str, names: list[str]) -> str:
-    escaped = html.escape(text)
-    if not names:
-        return escaped
-    pattern = "|".join(re.escape(html.escape(name)) for name in sorted(names, key=len, reverse=True))
-    return re.sub(rf"(?<![\w%])({pattern})(?!\w)", r"<mark>\1</mark>", escaped)
+_STYLE = """
+main { max-width: 1100px; } svg.curve { height: auto; } svg.curve text { font: 11px sans-serif; fill: var(--soft); }
+svg.curve polyline { fill: none; stroke: var(--focus); stroke-width: 1.5; }
+th[scope="row"] { white-space: nowrap; } pre { overflow-x: auto; background: var(--panel); padding: 0.6rem; }
+"""
 
 
-def _marked_forward(text: str, names: list[str]) -> str:
-    """Returns the forward graph with the saved values marked where they are computed, and the names they get."""
-    returned = {variable: name for name, variable in re.findall(r"([\w.]+)=(%\d+)", text.splitlines()[-1])}
-    lines = []
-    for line in text.splitlines():
-        found = re.match(r"\s*(%\d+):", line)
-        name = returned.get(found.group(1)) if found else None
-        saved = name in names
-        lines.append(
-            f"<mark>{html.escape(line)}</mark>  saved as {html.escape(name)}" if saved and name else html.escape(line)
-        )
-    return "\n".join(lines)
-
-
-def write_report(directory: Path, result: Result, entropy: float) -> Path:
-    """Writes `report.html` into a directory and returns its path."""
-    partition = result.partition
-    joint = partition.joint
-    primals, gradients = joint.in_roles[: joint.n_primals], joint.out_roles[-joint.n_gradients :]
-    forward = to_text(partition.forward, primals, partition.forward_out_roles, name="forward")
-    backward = to_text(partition.backward, partition.backward_in_roles, gradients, name="backward")
-    names = [saved.name for saved in partition.saved]
-    rows = "".join(
-        f"<tr><td><code>{html.escape(s.name)}</code></td><td>{s.dtype}{list(s.shape)}</td>"
-        f'<td class="n">{format_bytes(s.bytes)}</td><td>{html.escape(s.source)}</td><td>{html.escape(s.why)}</td></tr>'
-        for s in sorted(partition.saved, key=lambda s: -s.bytes)
-    )
-    plan = partition.plan
-    page = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>jaxaot demo</title><style>{_STYLE}</style>
-<h1>jaxaot demo</h1>
-<p>{result.n_parameters:,} parameters, {len(result.losses)} steps, final loss {result.losses[-1]:.3f} nats per
-character.</p>
-<h2>Loss</h2>{curve(result.losses, entropy)}
-<h2>Saved for the backward</h2>
-<p>{format_bytes(plan.saved_bytes)} in {len(partition.saved)} values; saving everything would keep
-{format_bytes(plan.save_all_bytes)}. {len(partition.recomputed)} values are computed again.</p>
-<table><tr><th>value</th><th>shape</th><th>bytes</th><th>source</th><th>why</th></tr>{rows}</table>
-<h2>Graphs</h2><p>Saved values are marked.</p>
-<div class="graphs"><pre>{_marked_forward(forward, names)}</pre><pre>{_marked(backward, names)}</pre></div>
-<h2>A sampled continuation</h2><pre>{html.escape(result.sample)}</pre></html>"""
+def write_report(directory: Path, result: Result) -> Path:
+    """Writes `report.html`, and `graphs.html` that it leads to, into a directory; returns the path of the first."""
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "report.html"
-    path.write_text(page, encoding="utf-8")
+    graphs = dataclasses.replace(stage_report(result.partition), name="the loss of the demo")
+    graphs.save_html(directory / "graphs.html")
+    path.write_text(_page(result), encoding="utf-8")
     return path
+
+
+def _page(result: Result) -> str:
+    gains = "".join(
+        f'<tr><th scope="row">{title}</th><td>{html.escape(words)}</td></tr>' for title, words in result.rows()
+    )
+    before, after = memory_record(result.everything.timeline), memory_record(result.partition.timeline)
+    top = max(before.bytes, default=0)
+    again = "".join(
+        f'<tr><td><code>{html.escape(line.place)}</code></td><td class="n">{line.n}</td>'
+        f'<td class="n">{format_bytes(line.bytes)}</td><td class="n">{format_seconds(line.seconds)}</td></tr>'
+        for line in result.again()
+    )
+    return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>jaxaot demo</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>{style()}{_STYLE}</style></head><body><main>
+<h1>jaxaot demo: a GPT of {result.n_parameters:,} parameters, {len(result.losses)} steps, beside plain jax.jit</h1>
+<div class="scroll"><table>{gains}</table></div>
+<h2>Memory over the loss and its backward, before</h2><p class="soft">All is kept that the backward reads.</p>
+{memory_picture(before, top)}
+<h2>And after</h2><p class="soft">The cut keeps {format_bytes(result.partition.plan.saved_bytes)}.</p>
+{memory_picture(after, top)}
+<h2>Computed again, by line of source</h2><p class="soft">Each line stands for all layers. Times are estimates.</p>
+<div class="scroll"><table><thead><tr><th>line</th><th class="n">values</th><th class="n">not kept</th>
+<th class="n">costs</th></tr></thead><tbody>{again}</tbody></table></div>
+<p><a href="graphs.html">Both graphs</a>, with what is saved, beside the source.</p>
+<h2>Loss</h2>{curve(result.losses, result.entropy)}
+<h2>A sampled continuation</h2><pre>{html.escape(result.sample)}</pre></main></body></html>
+"""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from typing import Any
 
@@ -12,58 +11,20 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from jaxaot._typing import ArrayLike
-from jaxaot._util import format_bytes
 from jaxaot.api import compile, trace
 from jaxaot.demo.model import GPT, AdamW, Shape
 from jaxaot.demo.plain import PlainTrainer
-from jaxaot.demo.text import Corpus, perplexity
+from jaxaot.demo.result import PLAIN_TURN, TURN, Result
+from jaxaot.demo.text import Corpus
 from jaxaot.facade.dispatch.create import from_jax, tensor
 from jaxaot.facade.memory.generator import manual_seed
-from jaxaot.plan.stages import Partition, Traced
+from jaxaot.plan.stages import Traced
+from jaxaot.runtime.fitting import peak_bytes
+from jaxaot.settings import config
 from jaxaot.tape.modes import no_grad
 
 BATCH = 8
-TURN = 10  # steps of ours before plain jax.jit's turn
-PLAIN_TURN = 4
 PROMPT = "def "
-
-
-@dataclasses.dataclass(frozen=True)
-class Result:
-    """What a run of the demo found.
-
-    Attributes:
-      losses: After each step, in nats per character.
-      traced: The loss function's graph.
-      partition: Its forward and backward.
-      step_traced: The optimizer step's graph.
-      decode_traced: The graph of one character through the KV cache.
-      seconds: Of each step of ours, and of plain `jax.jit`'s.
-      sample: A continuation of the prompt.
-      n_parameters: Of the model.
-    """
-
-    losses: list[float]
-    traced: Traced
-    partition: Partition
-    step_traced: Traced
-    decode_traced: Traced
-    seconds: dict[str, list[float]]
-    sample: str
-    n_parameters: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the numbers as plain data, as `json` takes it."""
-        plan = self.partition.plan
-        return {
-            "n_parameters": self.n_parameters,
-            "losses": self.losses,
-            "seconds": self.seconds,
-            "saved_bytes": plan.saved_bytes,
-            "save_all_bytes": plan.save_all_bytes,
-            "n_recomputed": len(plan.recomputed),
-            "sample": self.sample,
-        }
 
 
 def learning_rate(step: int, n_steps: int) -> float:
@@ -91,6 +52,12 @@ class Trainer:
         self.update(rate)
         return loss
 
+    def taken_bytes(self) -> int | None:
+        """Returns what a step takes at most, by XLA; None if it does not say. The moments are there all the time."""
+        loss, update = (peak_bytes(fn.programs[0]) for fn in (self.loss, self.update))
+        moments = sum(x.nbytes for x in (*self.optimizer.means, *self.optimizer.squares))
+        return None if loss is None or update is None else max(loss + moments, update)
+
 
 def run(
     corpus: Corpus,
@@ -116,7 +83,7 @@ def run(
     seconds: dict[str, list[float]] = {"jaxaot": [], "jax.jit": []}
     codes, targets = corpus.batch(rng, BATCH, shape.context)
     if not console.is_terminal:  # where there is no bar that says so
-        console.print("On two cores compiling takes about a minute, and 400 steps about two.")
+        console.print("On two cores this takes about a minute.")
     count, loss_column = TextColumn("{task.completed}/{task.total}"), TextColumn("{task.fields[loss]}")
     columns = (
         SpinnerColumn(),
@@ -127,11 +94,13 @@ def run(
         TimeElapsedColumn(),
     )
     step_traced: Any = None
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with config(progress=False), bar as progress:
         task = progress.add_task("tracing the loss", total=n_steps, loss="")
         traced = trace(trainer.loss, tensor(codes), tensor(targets))
         progress.update(task, description="choosing what to save")
-        partition = traced.joint().partition(None, memory_budget)
+        joint = traced.joint()
+        partition, everything = joint.partition(None, memory_budget), joint.partition("save_all")
         progress.update(task, description="compiling loss, backward, optimizer")
         for step in range(n_steps):
             codes, targets = corpus.batch(rng, BATCH, shape.context)
@@ -154,8 +123,11 @@ def run(
                     seconds["jax.jit"].append(time.perf_counter() - start)
         progress.update(task, description="writing a continuation")
         sample, decode_traced = generate(model, corpus, 200, np.random.default_rng(seed))
-    result = Result(losses, traced, partition, step_traced, decode_traced, seconds, sample, n_parameters)
-    show(result, corpus, memory_budget, console)
+    result = Result(
+        losses, traced, partition, everything, step_traced, decode_traced, seconds,
+        {"jaxaot": trainer.taken_bytes(), "jax.jit": plain.taken_bytes()}, sample, n_parameters, corpus.unigram_entropy,
+    )  # fmt: skip
+    show(result, console)
     return result
 
 
@@ -180,46 +152,11 @@ def generate(
     return corpus.decode([int(c) for c in codes]), traced
 
 
-def show(result: Result, corpus: Corpus, memory_budget: float | str | None, console: Console) -> None:
-    """Prints the tables."""
-    table = Table(
-        "graph", "storages", "read", "written", "resized", "outputs that alias", title="Storages in each graph"
-    )
-    for name, traced in (
-        ("loss", result.traced),
-        ("optimizer step", result.step_traced),
-        ("decode", result.decode_traced),
-    ):
-        signature = traced.signature
-        counts = [sum(getattr(s, flag) for s in signature.storages) for flag in ("is_read", "is_written", "is_resized")]
-        aliases = sum(o.kind not in ("plain", "constant") for o in signature.outputs)
-        table.add_row(name, str(len(signature.storages)), *map(str, counts), str(aliases))
-    console.print(table)
-    plan = result.partition.plan
-    table = Table("partition", "kept between forward and backward", "values", title="Residuals")
-    table.add_row("save everything", format_bytes(plan.save_all_bytes), "all")
-    chosen = "min_cut" if memory_budget is None else f"min_cut, budget {memory_budget}"
-    table.add_row(chosen, format_bytes(plan.saved_bytes), str(len(plan.saved)))
-    console.print(table)
-    table = Table(
-        "contestant", "fastest ms", "a quarter below ms", "half below ms", title="Step time, in turns in this run"
-    )
-    # the first steps compile, and the first of an iteration finds cold caches
-    ours, plain = (
-        np.percentile([s for i, s in enumerate(times) if i % turn and i > 1] or times, (0, 25, 50))
-        for times, turn in ((result.seconds["jaxaot"], TURN), (result.seconds["jax.jit"], PLAIN_TURN))
-    )
-    table.add_row("jaxaot (loss, backward, optimizer)", *(f"{s * 1e3:.1f}" for s in ours))
-    table.add_row("plain jax.jit (donated)", *(f"{s * 1e3:.1f}" for s in plain))
-    table.add_row("ratio", *(f"{s:.2f}" for s in ours / plain))
-    if len(result.losses) > TURN:
-        console.print(table)
-    else:
-        console.print(f"With at most {TURN} steps there are no times to compare: most of them compile.")
-    final = float(np.mean(result.losses[-10:]))
-    console.print(
-        f"Loss {final:.3f} nats per character (perplexity {perplexity(final):.1f}); a model without context cannot get "
-        f"below the text's unigram entropy, {corpus.unigram_entropy:.3f}."
-    )
-    console.rule("a sampled continuation")
-    console.print(result.sample, markup=False, highlight=False)
+def show(result: Result, console: Console) -> None:
+    """Prints what was found in ten lines: eight with a title, and the beginning of the sample."""
+    table = Table.grid(padding=(0, 2))
+    for title, words in result.rows():
+        table.add_row(title, words)
+    console.print(table, highlight=False, markup=False)
+    sample = "\n".join(result.sample.strip().splitlines()[:2])
+    console.print(sample, markup=False, highlight=False, soft_wrap=True)

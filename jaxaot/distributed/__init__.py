@@ -14,6 +14,8 @@ from jaxaot.distributed.local_map import local_map as local_map
 from jaxaot.distributed.meshes import distribute_tensor as distribute_tensor
 from jaxaot.distributed.meshes import from_local as from_local
 from jaxaot.distributed.meshes import init_device_mesh as init_device_mesh
+from jaxaot.distributed.meshes import is_available as is_available
+from jaxaot.distributed.meshes import is_initialized as is_initialized
 from jaxaot.distributed.partial import PartialTensor as PartialTensor
 from jaxaot.distributed.per_device import per_device as per_device
 from jaxaot.facade.members.placements import Partial as Partial

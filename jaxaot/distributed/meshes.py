@@ -156,3 +156,13 @@ def _own_places(mesh: Mesh, names: Sequence[str]) -> tuple[int, ...]:
     own = [index for index, device in np.ndenumerate(mesh.devices) if device.process_index == jax.process_index()]
     axes = [mesh.axis_names.index(name) for name in names]
     return tuple(len({index[axis] for index in own}) for axis in axes)
+
+
+def is_available() -> bool:
+    """Returns False: there are no process groups, and scripts that ask go on as one process."""
+    return False
+
+
+def is_initialized() -> bool:
+    """Returns False, as `is_available` does."""
+    return False

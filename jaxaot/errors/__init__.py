@@ -403,12 +403,14 @@ class StateDictError(JaxaotError, RuntimeError, ValueError):
 class SavedFileError(JaxaotError, RuntimeError, ValueError):
     """A value that `ja.save` cannot write, or a file that `ja.load` cannot read.
 
-    Files hold tensors, arrays, numbers, strings, bools, None, and lists, tuples and dicts of them. Other objects have
-    state dicts: save these, `ja.save(model.state_dict(), path)`. A damaged file was cut off or changed since.
+    Files hold tensors, arrays, numbers, strings, bools, None, and lists, tuples and dicts of them. Other objects are
+    pickled, and read where the file is trusted, as reading them runs code. Save state dicts, `model.state_dict()`. A
+    damaged file was cut off or changed since.
 
         model = ja.nn.Linear(4, 2)
-        ja.save({"model": model}, "model.safetensors")    # SavedFileError
-        ja.save({"model": model.state_dict()}, "model.safetensors")
+        ja.save({"model": model}, "model.safetensors")
+        ja.load("model.safetensors")                       # SavedFileError
+        ja.load("model.safetensors", weights_only=False)
     """
 
 

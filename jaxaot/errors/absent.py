@@ -139,7 +139,6 @@ HINTS = {
     },
     "jaxaot.nn.parallel": {"DistributedDataParallel": _PARALLEL},
     "jaxaot.utils": {
-        "_pytree": "Write `jax.tree`.",
         "dlpack": "Write `ja.from_dlpack`.",
         "cpp_extension": "Write `jax.ffi`, and `ja.autograd.jax_function` of a function that calls it.",
     },
@@ -175,8 +174,6 @@ HINTS = {
     "jaxaot.distributed": {
         "init_process_group": _SETUP,
         "destroy_process_group": "Nothing has to be ended.",
-        "is_initialized": _SETUP,
-        "is_available": _SETUP,
         "get_rank": "Write `jax.process_index()`.",
         "get_world_size": "Write `jax.device_count()` for devices, `jax.process_count()` for processes.",
         "barrier": "Write `jax.experimental.multihost_utils.sync_global_devices(name)`.",

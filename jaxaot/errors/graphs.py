@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
+from jaxaot._frames import rendered
+
 
 class JaxaotError(Exception):
-    """Any error that jaxaot raises on purpose; its traceback ends with where it is explained."""
+    """Any error that jaxaot raises on purpose; its traceback ends with where it is explained.
+
+    Python and IPython show the user's lines of it alone; `JAXAOT_TRACEBACK=full` in the environment shows all frames.
+    """
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -20,6 +25,10 @@ class JaxaotError(Exception):
         name = next(base.__name__ for base in cls.__mro__ if base.__module__ == "jaxaot.errors")
         error.add_note(f"Explained in docs/errors.md#{name.lower()}, and by `help(ja.errors.{name})`.")
         return error
+
+    def _render_traceback_(self) -> list[str]:
+        """Returns what IPython shows of the error."""
+        return rendered(self)
 
 
 class CompilerError(JaxaotError, RuntimeError):

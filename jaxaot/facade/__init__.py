@@ -3,3 +3,4 @@
 import importlib as _importlib
 
 _importlib.import_module("jaxaot.facade.members.methods")  # a tensor has its methods, whatever is imported first
+_importlib.import_module("jaxaot.facade.marks.einops_backend")

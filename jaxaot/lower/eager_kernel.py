@@ -22,6 +22,7 @@ from jaxaot.ir.walk import aval_bytes, check_sizes, sub_jaxprs
 from jaxaot.lower.abstract import AbstractRun, has_abstract
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.entry import Entry, compile_for
+from jaxaot.lower.warm.kernels import keeping_kernels
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
@@ -81,13 +82,15 @@ class EagerKernel:
 
     def _first(self, *args: Any) -> Any:
         self._choose(args)
-        return self.alone(*args)
+        with keeping_kernels():
+            return self.alone(*args)
 
     def prepare(self, args: Sequence[Any]) -> Callable[..., Any]:
         """Compiles the function for some arrays, and returns what runs it outside of transformations of JAX."""
         if self.alone == self._first:
             self._choose(args)
-        compile_for(self.alone, args)
+        with keeping_kernels():
+            compile_for(self.alone, args)
         return self.alone
 
     def _choose(self, args: Sequence[Any]) -> None:
@@ -105,6 +108,8 @@ class EagerKernel:
         if run is None:
             run = self._chosen(self.inside.trace(*args), settings)
             run = self._by_settings[key] = self._checked(run) if settings.check_executables else run
+            with keeping_kernels():
+                return run(*args)
         return run(*args)
 
     def _chosen(self, traced: Any, settings: Config) -> Callable[..., Any]:

@@ -22,6 +22,7 @@ from typing import Any
 import jax
 
 from jaxaot._jax import is_jitted, is_outermost, n_prepared
+from jaxaot._progress import working
 from jaxaot._signals import WaitingSignals
 
 
@@ -108,7 +109,8 @@ class Entry:
 def compile_for(run: Callable[..., Any], args: Sequence[Any]) -> None:
     """Compiles a jitted function for some arrays, without running it."""
     if is_jitted(run):
-        run.lower(*args).compile()  # type: ignore[attr-defined]
+        with working(f"compiling `{getattr(run, '__name__', 'a program')}`"):
+            run.lower(*args).compile()  # type: ignore[attr-defined]
 
 
 def run_into(

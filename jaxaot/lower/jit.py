@@ -11,6 +11,7 @@ import jax
 from jaxaot import settings as config
 from jaxaot._frames import without_own_frames
 from jaxaot._jax import is_outermost
+from jaxaot._progress import working
 from jaxaot._unpicklable import name_in_module
 from jaxaot._util import KeptWith, frozen, look_like, referable, shown, signature_of
 from jaxaot.lower.platforms import SEVERAL, are_several, platform_of
@@ -105,6 +106,8 @@ class Jitted(Generic[P, R]):
                 version = self._current(platform_of(args, kwargs, self._options))
                 if not are_several():  # else the next call may be for another one
                     self._latest = config.get(), version
+                    with working(f"the first call of `{self._name}`"):
+                        return self(*args, **kwargs)
             found = None
             try:
                 return version.run(*args, **kwargs)

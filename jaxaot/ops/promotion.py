@@ -19,14 +19,17 @@ import numpy as np
 from jaxaot._typing import Array, ArrayLike, DTypeLike
 
 
+@functools.cache
 def is_floating(dtype: DTypeLike) -> bool:
     return jnp.issubdtype(dtype, jnp.floating)
 
 
+@functools.cache
 def is_complex(dtype: DTypeLike) -> bool:
     return jnp.issubdtype(dtype, jnp.complexfloating)
 
 
+@functools.cache
 def is_inexact(dtype: DTypeLike) -> bool:
     return jnp.issubdtype(dtype, jnp.inexact)
 

@@ -25,6 +25,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 from jaxaot._immutable import immutable
+from jaxaot._progress import working
 from jaxaot._util import format_bytes
 from jaxaot.errors import BudgetError
 from jaxaot.partition.budget import Fit, Share, parse_fit
@@ -226,7 +227,8 @@ class _Programs(Generic[T]):
         """Returns a program and what it takes; nothing is compiled twice."""
         key, estimate, compiled = self._make(trial)
         if key not in self.known:
-            _, taken = self.known[key] = compiled()
+            with working(f"program {len(self.known) + 1} that may fit"):
+                _, taken = self.known[key] = compiled()
             if taken is not None and estimate and not trial.is_plain:
                 self._doubt = max(self._doubt, abs(taken / estimate - 1))
         return self.known[key]
@@ -279,7 +281,8 @@ def find_program(asked: Asked, name: str, make: Make[T]) -> T:
       BudgetError: If none of those that were tried fits.
     """
     try:
-        return _found(asked, name, _Programs(make))
+        with working(f"fitting `{name}`"):
+            return _found(asked, name, _Programs(make))
     finally:
         asked.known.clear()
 

@@ -14,7 +14,7 @@ from jaxaot._immutable import immutable
 from jaxaot._jax import DropVar
 from jaxaot._typing import Eqn, Var
 from jaxaot.errors import PolicyError
-from jaxaot.ir.primitives import Kind, is_pure, kind
+from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.walk import aval_bytes, variables
 from jaxaot.partition.classify import Classified, Side
 from jaxaot.partition.policies import Choice, HoldingExchanges, Policy
@@ -62,7 +62,7 @@ def choose(graph: Classified, policy: Policy) -> Choices:
     # to repeat a draw or a print changes what the program does
     fixed = {i for i in positions if not is_pure(graph.eqns[i])}
     if isinstance(policy, HoldingExchanges):
-        fixed |= {i for i in positions if choices[i] is Choice.SAVE and kind(graph.eqns[i]) is Kind.COLLECTIVE}
+        fixed |= {i for i in positions if choices[i] is Choice.SAVE and policy.holds(graph.eqns[i])}
     return Choices(choices, frozenset(fixed))
 
 

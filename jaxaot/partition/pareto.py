@@ -11,13 +11,14 @@ import io
 from typing import Any
 
 from jaxaot._immutable import immutable
+from jaxaot._progress import working
 from jaxaot._util import format_bytes, format_seconds
 from jaxaot.errors import BudgetError, MissingExtraError, PolicyError
 from jaxaot.ir.roofline import Target, eqn_picoseconds
 from jaxaot.partition.partition import Cutter
 from jaxaot.partition.policies import Policy, policy_label
 from jaxaot.partition.timeline import memory_timeline
-from jaxaot.plan.pictures import as_image, new_axes
+from jaxaot.plan.pictures import as_html, as_image, new_axes
 from jaxaot.plan.stages import JointGraph
 
 SHOWN_POLICIES = ("save_all", "min_cut", "save_matmuls", "save_nothing")
@@ -134,7 +135,7 @@ class Pareto:
 
     def _repr_html_(self) -> str:
         """Returns the picture and the table, for notebooks."""
-        text = f"<pre>{self.table()}</pre>"
+        text = as_html(self.table())
         try:
             return as_image(self.plot()) + text
         except MissingExtraError:
@@ -175,8 +176,9 @@ def trade_offs(
     limits = {corner.weight for corner in budgets.corners()} | {least + (most - least) * i // n for i in range(n + 1)}
     limits |= {point.saved_bytes for point in shown if least <= point.saved_bytes <= most}
     found: dict[int, Point] = {}
-    for limit in sorted(limits):
-        parts = cutter.within(limit)
+    for i, limit in enumerate(sorted(limits), 1):
+        with working(f"budget {i} of {len(limits)}"):
+            parts = cutter.within(limit)
         plan = parts.plan
         found[plan.extra_bytes] = Point(
             "",

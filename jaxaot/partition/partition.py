@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -12,11 +13,13 @@ from typing import Any
 import jax
 
 from jaxaot._immutable import immutable
-from jaxaot._typing import Eqn
+from jaxaot._typing import Eqn, Jaxpr
 from jaxaot._util import collector, format_bytes
 from jaxaot.errors import BudgetError, OffloadError, PolicyError
+from jaxaot.ir.cost import eqn_flops
+from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, target_now
-from jaxaot.ir.walk import aval_bytes, source_line
+from jaxaot.ir.walk import aval_bytes, source_line, sub_jaxprs
 from jaxaot.partition.bodies import Rule, cut_bodies
 from jaxaot.partition.bottlenecks import bottlenecks
 from jaxaot.partition.budget import MAX_EXACT, Budgets, Fit, parse_budget, parse_fit
@@ -29,6 +32,7 @@ from jaxaot.partition.policies import (
     HoldingExchanges,
     Policy,
     get_policy,
+    kept_by_compilers,
     min_cut,
     policy_label,
     recomputing_collectives,
@@ -61,6 +65,10 @@ _LITTLE_LONGER, _MUCH_LESS = 1.1, 0.75
 """A cut that saves the bottlenecks may recompute for so many times as long, if it takes this part of the memory."""
 _ALIKE = 1.03
 """Estimates whose ratio is no more than this are equal."""
+_SMALL = 0.1
+"""Products of this part of the FLOPs of the largest one are small, such as the first convolution of images."""
+_CLEAR = 0.98
+"""The part of the temporaries without a cut that a default cut takes at most: else nothing is cut."""
 _ERROR = 0.1
 """How far estimates may be off, either way."""
 
@@ -117,6 +125,8 @@ class Cutter:
       for_target: The device that memory and times are estimated for; by default the one in use.
       saves_bottlenecks: Whether what is alive at the bottlenecks of the forward is saved at every budget, see
         `bottlenecks.py`.
+      holds_products: Whether only small products are repeated where no budget asks for it, although to repeat others
+        may take less time by estimate.
     """
 
     joint: JointGraph
@@ -126,6 +136,7 @@ class Cutter:
     recompute_collectives: bool = False
     for_target: Target | None = None
     saves_bottlenecks: bool = False
+    holds_products: bool = False
 
     def __post_init__(self) -> None:
         check_names(self.joint, get_policy(self.policy))
@@ -180,6 +191,19 @@ class Cutter:
         variant, solution = self._by_save_all
         return self._split(variant, solution, "save_all")
 
+    def gains(self, parts: Partition) -> bool:
+        """Returns whether a cut takes less memory than the program that compilers make where nothing is cut.
+
+        Both are estimates, the latter a low one, which knows what kernels compute again by themselves.
+
+        Args:
+          parts: The cut.
+        """
+        if self.target.has_tiles and self.budgets.is_one:
+            return False  # the compiler of TPUs recomputes by itself, but not what a loop stacks
+        uncut = dataclasses.replace(self, policy=kept_by_compilers).cut().timeline
+        return parts.timeline.peak_bytes - uncut.held_bytes <= _CLEAR * (uncut.peak_bytes - uncut.held_bytes)
+
     @cached_property
     def unlimited(self) -> Variant:
         """What the policy makes of the bodies without a budget."""
@@ -188,7 +212,8 @@ class Cutter:
     @cached_property
     def _searched(self) -> Cutter:
         """What cuts the same graph within the bytes of the minimum cut."""
-        return dataclasses.replace(self, policy=HoldingExchanges(self.function))
+        most = _SMALL * largest_product(self.joint.jaxpr.jaxpr) if self.holds_products else math.inf
+        return dataclasses.replace(self, policy=HoldingExchanges(self.function, most))
 
     @cached_property
     def has_corners(self) -> bool:
@@ -505,6 +530,14 @@ class Cutter:
             f"What the policy `{label}` says cannot be done: a value that the backward needs may neither be saved nor "
             f"computed again. Equations that are never repeated: {', '.join(shown) or 'none'}."
         )
+
+
+def largest_product(jaxpr: Jaxpr) -> int:
+    """Returns the FLOPs of the largest product in a graph and its bodies."""
+    is_product = lambda eqn: Kind.MATMUL <= kind(eqn) < Kind.COLLECTIVE
+    own = (eqn_flops(eqn) for eqn in jaxpr.eqns if is_product(eqn))
+    inner = (largest_product(body) for eqn in jaxpr.eqns for body in sub_jaxprs(eqn))
+    return max((*own, *inner), default=0)
 
 
 def _naming_marks(error: BudgetError, graph: Classified) -> BudgetError:

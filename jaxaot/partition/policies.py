@@ -8,6 +8,7 @@ operands and its parameters as keywords) are taken as well, wherever a policy is
 from __future__ import annotations
 
 import enum
+import math
 import types
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from jaxaot._jax import names_of_policy
 from jaxaot._typing import Eqn
 from jaxaot._util import signature_of
 from jaxaot.errors import PolicyError
+from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, is_pure, kind
 from jaxaot.settings import check_values_of
 
@@ -61,15 +63,26 @@ def min_cut(eqn: Eqn) -> Choice:
     return Choice.EITHER if kind(eqn) <= Kind.RANDOM and is_pure(eqn) else Choice.SAVE
 
 
+def kept_by_compilers(eqn: Eqn) -> Choice:
+    """Saves what compilers keep where nothing is cut: they compute again, inside of kernels, what takes little time."""
+    return Choice.EITHER if kind(eqn) <= Kind.POINTWISE and is_pure(eqn) else Choice.SAVE
+
+
 class HoldingExchanges:
     """A policy that saves what devices exchange at every budget, unless it lets them be repeated, and is else the same.
 
     Attributes:
       policy: The policy.
+      most_flops: Matmuls, convolutions and the like of more FLOPs are saved in the same way.
     """
 
-    def __init__(self, policy: Policy):
-        self.policy, self.__name__ = policy, policy_label(policy)
+    def __init__(self, policy: Policy, most_flops: float = math.inf):
+        self.policy, self.__name__, self.most_flops = policy, policy_label(policy), most_flops
+
+    def holds(self, eqn: Eqn) -> bool:
+        """Returns whether an equation that the policy saves is repeated at no budget."""
+        is_product = Kind.MATMUL <= kind(eqn) < Kind.COLLECTIVE
+        return kind(eqn) is Kind.COLLECTIVE or (is_product and eqn_flops(eqn) > self.most_flops)
 
     def __call__(self, eqn: Eqn) -> Choice:
         return self.policy(eqn)

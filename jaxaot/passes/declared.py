@@ -37,6 +37,7 @@ class On(enum.Flag):
       JITTED: A graph of `ja.jit`.
       KERNEL: The graph of an eager op.
       SHARD: What one core computes of a graph of `ja.compile` or `ja.jit`.
+      CUT: A joint graph whose halves are lowered in one program: what is left out before it is cut is not saved.
       WHOLE: What may become several executables.
       LOWERED: All but joint graphs.
     """
@@ -46,6 +47,7 @@ class On(enum.Flag):
     JITTED = enum.auto()
     KERNEL = enum.auto()
     SHARD = enum.auto()
+    CUT = enum.auto()
     WHOLE = COMPILED | JITTED
     LOWERED = WHOLE | KERNEL | SHARD
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import io
 from typing import Any
 
@@ -26,6 +27,11 @@ def new_axes(instead: str) -> Any:
             f"print the numbers: `{instead}`."
         ) from error
     return Figure(figsize=(7, 3.5), layout="constrained").subplots()
+
+
+def as_html(text: str) -> str:
+    """Returns text as notebooks show it, on any page: no style, no script."""
+    return f"<pre>{html.escape(text)}</pre>"
 
 
 def as_image(axes: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from jaxaot._immutable import immutable
 from jaxaot._util import format_bytes
 from jaxaot.errors import MissingExtraError
-from jaxaot.plan.pictures import as_image, new_axes
+from jaxaot.plan.pictures import as_html, as_image, new_axes
 
 
 @immutable
@@ -78,9 +78,9 @@ class Timeline:
     def _repr_html_(self) -> str:
         """Returns the picture and a line of text, for notebooks."""
         try:
-            return f"{as_image(self.plot())}<pre>{self}</pre>"
+            return as_image(self.plot()) + as_html(str(self))
         except MissingExtraError:
-            return f"<pre>{self}</pre>"
+            return as_html(str(self))
 
     def __str__(self) -> str:
         if self.peak is None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from jaxaot import _trees as pytree
 from jaxaot._jax import Tracer
+from jaxaot._progress import working
 from jaxaot._util import collector, format_bytes
 from jaxaot.errors import ArgumentError, BudgetError
 from jaxaot.ir.roofline import Target, assuming, find_target
@@ -92,7 +93,7 @@ def largest_batch(
         types = (*arguments[:n_before], *shaped.with_batch(n))
         return estimate(traced_shapes(call, types, {}), asked)
 
-    with collector.waits(), assuming(found):
+    with collector.waits(), assuming(found), working("the largest batch"):
         return _Search(sized, limit, shaped.given, name_of(call), parse_fit(memory_budget) is not None).run()
 
 
@@ -240,7 +241,8 @@ class _Search:
     def _peak(self, batch: int) -> int | None:
         """Returns the memory for a batch, looked at as it is; None if it cannot be made to fit."""
         try:
-            return self.sized(batch).peak_bytes()
+            with working(f"`{self.name}` at a batch of {batch}"):
+                return self.sized(batch).peak_bytes()
         except BudgetError:
             return None
 

@@ -16,6 +16,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from jaxaot import _trees as pytree
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._placement import for_several, placement_of
+from jaxaot._progress import working
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import format_bytes
 from jaxaot.backend.cpu.options import gathering_by_layers
@@ -25,6 +26,7 @@ from jaxaot.ir.roofline import TARGETS, Target, assuming
 from jaxaot.lower.collectives import Collective, collectives, collectives_text
 from jaxaot.partition.budget import check_budget, parse_size
 from jaxaot.partition.policies import get_policy
+from jaxaot.plan.pictures import as_html
 from jaxaot.profiling.arguments import check_shapes, require_function
 from jaxaot.profiling.devices import absent_device, absent_devices
 from jaxaot.profiling.modules import as_function
@@ -102,6 +104,10 @@ class DevicePlan:
     def __repr__(self) -> str:
         return f"<DevicePlan of {self.name} for {self.target.name}>"
 
+    def _repr_html_(self) -> str:
+        """Returns the lines of text, for notebooks."""
+        return as_html(str(self))
+
     def __str__(self) -> str:
         several = self.n_devices > 1
         of_all = f", {self.n_devices} devices together" if several else ""
@@ -173,7 +179,7 @@ def plan(
     numbers = argnums if isinstance(argnums, int) else tuple(argnums)
     asked = Asked(backward, TARGETS[target], memory_budget, policy, numbers)
     on_mesh_there = any(placement_of(leaf) is not None for leaf in pytree.leaves(arguments))
-    with for_several() if on_mesh_there else contextlib.nullcontext():
+    with for_several() if on_mesh_there else contextlib.nullcontext(), working(f"`{name_of(call)}` on a {target}"):
         return _planned(call, arguments, asked, target)
 
 
@@ -205,13 +211,13 @@ def _planned(call: Callable[..., Any], arguments: tuple[Any, ...], asked: Asked,
 
 def _compiled_on(mesh: Mesh, graph: ClosedJaxpr, name: str, shardings: Sequence[Any]) -> Any:
     """Returns a graph compiled for the devices of a mesh; what lies on none is on all of them."""
-    del name
     whole = NamedSharding(mesh, PartitionSpec())
     lain = [NamedSharding(mesh, s.spec) if isinstance(s, NamedSharding) else s or whole for s in shardings]
     specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=s) for a, s in zip(graph.in_avals, lain, strict=True)]
     several_gpus = mesh.size > 1 and mesh.devices.flat[0].platform in ("gpu", "cuda")
     options = gathering_by_layers(mesh.size) if several_gpus else None
-    return jax.jit(jaxpr_as_fun(on_mesh(graph, mesh)), compiler_options=options).lower(*specs).compile()
+    with working(f"compiling the {name}"):
+        return jax.jit(jaxpr_as_fun(on_mesh(graph, mesh)), compiler_options=options).lower(*specs).compile()
 
 
 def placed_on(device: Any, tree: Any) -> Any:

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from jaxaot.errors import MissingExtraError
-from jaxaot.plan.pictures import as_image
+from jaxaot.plan.pictures import as_html, as_image
 from jaxaot.profiling.measures import Measures
 from jaxaot.profiling.shown import WIDTH, profile_text, write_trace
 
@@ -39,8 +39,8 @@ class Profile(Measures):
 
     def _repr_html_(self) -> str:
         """Returns the tables and the picture of the memory, for notebooks."""
-        text = self.text().replace("&", "&amp;").replace("<", "&lt;")
+        text = as_html(self.text())
         try:
-            return f"{as_image(self.plot())}<pre>{text}</pre>"
+            return as_image(self.plot()) + text
         except MissingExtraError:
-            return f"<pre>{text}</pre>"
+            return text

@@ -21,6 +21,7 @@ import jax.numpy as jnp
 
 from jaxaot._jax import MappedAxis, Rules, jaxpr_as_fun, make_primitive, with_type_of
 from jaxaot._logs import logger_of
+from jaxaot._placement import are_several
 from jaxaot._typing import Aval, ClosedJaxpr
 from jaxaot._util import collector
 from jaxaot.errors import NotDifferentiableError, PackedDerivativeError, UntraceableHooksError
@@ -32,8 +33,10 @@ from jaxaot.lower.warm.digest import NotCacheable, graph_digest
 from jaxaot.partition.budget import Fit, Share, is_fraction
 from jaxaot.partition.fitting import note_cut, once_for_all
 from jaxaot.partition.partition import Cutter
+from jaxaot.partition.policies import get_policy, min_cut
+from jaxaot.passes.declared import On
 from jaxaot.passes.hooked_residuals import pack_residuals
-from jaxaot.passes.pipeline import joint_passes, run_passes
+from jaxaot.passes.pipeline import joint_passes, lowered_passes, on_several_devices, run_passes
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
 from jaxaot.plan.stages import Partition
 from jaxaot.rematerialize.linear import LinearMap, depending, derivative_of, with_items, with_outputs
@@ -58,6 +61,7 @@ class Cut:
       derivative: From (residuals, tangents of these inputs) to tangents of these outputs.
       is_packed: Whether residuals are packed.
       n_rungs: How many other cuts may take less memory.
+      is_left: Whether it gains nothing, so that JAX differentiates the function.
     """
 
     parts: Partition
@@ -65,6 +69,7 @@ class Cut:
     derivative: LinearMap
     is_packed: bool
     n_rungs: int = 0
+    is_left: bool = False
 
     def forward(self, primals: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Returns outputs and residuals."""
@@ -85,6 +90,7 @@ class RematCall:
       settings: The settings in force when it was traced.
       hooks: The pair of hooks on saved tensors in force then, or None.
       waits: Whether what is recomputed waits for the cotangents.
+      is_default: Whether nobody asked for the policy, so that JAX may have the function where a cut gains nothing.
       turn: Its turn among the functions of a program, which without a budget share a room; None if it has none.
     """
 
@@ -98,9 +104,10 @@ class RematCall:
         settings: Config,
         hooks: HookPair | None,
         waits: bool = True,
+        is_default: bool = False,
     ):
         self.graph, self.policy, self.memory_budget, self.settings = graph, policy, memory_budget, settings
-        self.hooks, self.waits = hooks, waits
+        self.hooks, self.waits, self.is_default = hooks, waits, is_default
         self._cuts: dict[tuple[int, ...], Cut | None] = {}
         self._mapped: dict[Any, RematCall] = {}
         self._at: dict[Any, RematCall] = {memory_budget: self}  # which others at other budgets share
@@ -126,7 +133,7 @@ class RematCall:
         if perturbed not in self._cuts:
             self._cuts[perturbed] = self._make_cut(perturbed)
         found = self._cuts[perturbed]
-        if found is not None:
+        if found is not None and not found.is_left:
             note_cut(self.memory_budget, found.parts, found.n_rungs)
         return found
 
@@ -135,20 +142,40 @@ class RematCall:
         if self.turn is not None:
             return self._cut_at_turn(self.turn, perturbed, outputs)
         cutter = self._cutter(perturbed, outputs)
-        return None if cutter is None else self._finished(*self._parts(cutter), outputs)
+        if cutter is None:
+            return None
+        parts, n_rungs = self._parts(cutter)
+        return self._uncut(cutter, outputs) if self._is_left(cutter, parts) else self._finished(parts, n_rungs, outputs)
+
+    def _is_left(self, cutter: Cutter, parts: Partition) -> bool:
+        """Returns whether JAX differentiates the function, because the cut that nobody asked for gains nothing."""
+        is_asked = not self.is_default or self.memory_budget is not None or self.hooks is not None
+        return not is_asked and get_policy(self.policy) is min_cut and not cutter.gains(parts)
 
     @collector.waits()
     def _cut_at_turn(self, turn: Turn, perturbed: tuple[int, ...], outputs: tuple[int, ...]) -> Cut | None:
         if perturbed not in self._several:
             cutter = self._cutter(perturbed, outputs)
-            finished = lambda parts: self._finished(parts, 0, outputs)
-            self._several[perturbed] = None if cutter is None else Cuts(cutter, finished)
+            self._several[perturbed] = None if cutter is None else self._cuts_of(cutter, outputs)
         cuts = self._several[perturbed]
         return None if cuts is None else turn.cut(cuts, self._is_loss)
 
+    def _uncut(self, cutter: Cutter, outputs: tuple[int, ...]) -> Cut:
+        """Returns what stands for a function that JAX differentiates: it computes nothing again."""
+        return dataclasses.replace(self._finished(cutter.all_saved, 0, outputs), is_left=True)
+
+    def _cuts_of(self, cutter: Cutter, outputs: tuple[int, ...]) -> Cuts[Cut]:
+        def finished(parts: Partition, may_be_left: bool) -> Cut:
+            is_left = may_be_left and self._is_left(cutter, parts)
+            return self._uncut(cutter, outputs) if is_left else self._finished(parts, 0, outputs)
+
+        return Cuts(cutter, finished)
+
     @cached_property
     def _is_loss(self) -> bool:
-        return not any(aval.shape for aval in self.graph.out_avals if _is_inexact(aval))
+        # a loss comes first, before what it is made of; a block may return a loss of its own last
+        first = next((aval for aval in self.graph.out_avals if _is_inexact(aval)), None)
+        return first is not None and not first.shape
 
     def _finished(self, parts: Partition, n_rungs: int, outputs: tuple[int, ...]) -> Cut:
         joint = parts.joint
@@ -169,9 +196,11 @@ class RematCall:
                 joint = build_joint(self.graph, perturbed, outputs)
             except (NotDifferentiableError, NotImplementedError):
                 return None  # such as a `while_loop`: forward mode works, and for reverse mode JAX raises itself
-            passes = joint_passes(self.settings.passes, self.settings.exact_rounding)
+            said = self.settings.passes, self.settings.exact_rounding
+            lowered = lowered_passes(said[0], jax.default_backend(), said[1], On.CUT)
+            passes = (*joint_passes(*said), *(on_several_devices(lowered) if are_several() else lowered))
             joint = run_passes(joint, passes, check=self.settings.check_graphs)
-            return Cutter(joint, self.policy, **cut_options(self.settings))
+            return Cutter(joint, self.policy, holds_products=self.is_default, **cut_options(self.settings))
 
         if not isinstance(self.memory_budget, Fit | Share):
             return make()
@@ -221,21 +250,24 @@ class RematCall:
 
     def like(self, graph: Any) -> RematCall:
         """Returns another graph, cut as this one is."""
-        made = RematCall(graph, self.policy, self.memory_budget, self.settings, self.hooks, self.waits)
-        return made.in_turn(self.turn)
+        return self._with(graph, self.memory_budget).in_turn(self.turn)
+
+    def _with(self, graph: Any, memory_budget: float | str | Fit | Share | None) -> RematCall:
+        options = self.settings, self.hooks, self.waits, self.is_default
+        return RematCall(graph, self.policy, memory_budget, *options)
 
     def in_turn(self, turn: Turn | None) -> RematCall:
         """Returns the same graph, cut as its turn is; without a turn, itself."""
         if turn is None:
             return self
-        made = RematCall(self.graph, self.policy, self.memory_budget, self.settings, self.hooks, self.waits)
+        made = self._with(self.graph, self.memory_budget)
         made.turn, made._several, made._mapped, made._at = turn, self._several, self._mapped, self._at
         return made
 
     def at(self, memory_budget: float | str | Fit | Share | None) -> RematCall:
         """Returns the same graph, cut at another budget."""
         if memory_budget not in self._at:
-            made = RematCall(self.graph, self.policy, memory_budget, self.settings, self.hooks, self.waits)
+            made = self._with(self.graph, memory_budget)
             self._at[memory_budget], made._at = made, self._at
             if len(self._at) > _MAX_BUDGETS:
                 self._at.pop(next(iter(self._at)), None)
@@ -303,7 +335,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], jaxpr: ClosedJaxpr, ca
     if not perturbed or not call.reached(perturbed):
         return call(*primals), found
     cut = call.cut(perturbed)
-    if cut is None:
+    if cut is None or cut.is_left:
         return _plain_jvp(primals, tangents, perturbed, jaxpr)
     outputs, residuals = cut.forward(primals)
     results = cut.derivative(*residuals, *(tangents[i] for i in perturbed))

@@ -330,7 +330,7 @@ class _Remat:
         static_key = tuple((type(x), x) for x in statics)  # with the type, as 1 == True
         # in a compiled function its own graphs pack what crosses
         hooks = state.saved_hooks if state.trace is None else None
-        key = tree, sorts, cells.structure, static_key, options.waits, chosen, settings, hooks
+        key = tree, sorts, cells.structure, static_key, options.policy is None, options.waits, chosen, settings, hooks
         try:
             graph = graph_of(fn, flat, [*cells.arrays, *values], key, (args, kwargs)).at(budget)
         except (TypeError, IndexError) as error:
@@ -415,8 +415,8 @@ def graph_of(
       flat: The same from a list of arrays, the first of them those in cells, to its result and what is in cells then;
         it notes what is read of Python.
       values: The arrays.
-      key: All that the graph depends on besides `fn` and the types of the arrays; whether what is recomputed
-        waits, the policy, settings and hooks last.
+      key: All that the graph depends on besides `fn` and the types of the arrays; whether nobody asked for
+        the policy, whether what is recomputed waits, the policy, settings and hooks last.
       call: The arguments and keyword arguments.
     """
     sort = key, tuple(map(jax.typeof, values)), trace_context()
@@ -480,8 +480,10 @@ def _trace(fn: Callable[..., Any], flat: Callable[..., Any], values: Sequence[An
         [var for var, _ in fixed],
         jaxpr.effects,
     )
-    *_, waits, policy, settings, hooks = key
-    call = RematCall(close_jaxpr(graph, [value for _, value in fixed]), policy, None, settings, hooks, waits)
+    *_, is_default, waits, policy, settings, hooks = key
+    call = RematCall(
+        close_jaxpr(graph, [value for _, value in fixed]), policy, None, settings, hooks, waits, is_default
+    )
     return Graph(call, [value for _, value in held], out_tree, written)
 
 

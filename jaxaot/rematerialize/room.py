@@ -55,15 +55,20 @@ C = TypeVar("C", bound=IsCut)
 class Cuts(Generic[C]):
     """A function cut in the ways between which its turn decides."""
 
-    def __init__(self, cutter: Cutter, finished: Callable[[Partition], C]):
-        """Takes what cuts it, and what makes of a partition what is wanted."""
+    def __init__(self, cutter: Cutter, finished: Callable[[Partition, bool], C]):
+        """Takes what cuts it, and what makes of a partition, which JAX may replace or not, what is wanted."""
         self._cutter, self._finished = cutter, finished
         self._within: dict[int, C] = {}
 
     @cached_property
     def by_policy(self) -> C:
         """The cut that its policy makes."""
-        return self._finished(self._cutter.cut())
+        return self._finished(self._cutter.cut(), False)
+
+    @cached_property
+    def alone(self) -> C:
+        """The same of a function that shares with nobody, which JAX has where that gains nothing."""
+        return self._finished(self._cutter.cut(), True)
 
     @cached_property
     def of_checkpoint(self) -> int:
@@ -76,7 +81,7 @@ class Cuts(Generic[C]):
             found = None
             with contextlib.suppress(BudgetError, PolicyError, NoCut):
                 found = self._cutter.corner(limit)
-            self._within[limit] = self.by_policy if found is None else self._finished(found)
+            self._within[limit] = self.by_policy if found is None else self._finished(found, False)
         return self._within[limit]
 
     @property
@@ -156,7 +161,7 @@ class Turn:
           is_loss: Whether it returns nothing but scalars.
         """
         is_alone = is_loss and not self.is_repeated and self.room.is_first(self.place)
-        found = cuts.by_policy if is_alone else self._within(cuts)
+        found = cuts.alone if is_alone else self._within(cuts)
         saved = found.parts.plan.extra_bytes
         self.room.note(self.place, _Taken(saved, cuts.passed_on, lambda: cuts.of_checkpoint))
         return found

@@ -29,7 +29,7 @@ def page_of(report: Contents) -> str:
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}: jaxaot</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>\n{_file('page.css')}</style></head>\n<body><header><div>"
+        f"<style>\n{style()}</style></head>\n<body><header><div>"
         f"<h1>{name} <small>by {html.escape(report.kind)} on {html.escape(report.platform)}</small></h1>"
         '<div class="search" role="search"><input id="search" type="search" placeholder="Search ( / )" '
         'aria-label="Search graphs, source and values"><output id="found" aria-live="polite"></output></div>'
@@ -48,6 +48,11 @@ def fragment_of(report: Contents) -> str:
         folded += folded_text(part.title, graphs)
     folded += "".join(folded_text(section.title, section.text) for section in report.sections)
     return f'<pre style="white-space: pre-wrap">{summary}</pre>{folded}'
+
+
+def style() -> str:
+    """Returns the style of the page, for pages with the same pictures and tables."""
+    return _file("page.css")
 
 
 def folded_text(title: str, text: str) -> str:

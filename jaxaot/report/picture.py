@@ -13,8 +13,13 @@ _MAX_COLUMNS = 500
 """How many steps the picture has; of more equations each shows the largest of some."""
 
 
-def memory_picture(memory: Memory) -> str:
-    """Returns the memory in use as a figure: what is held, what is kept for the backward, and temporaries."""
+def memory_picture(memory: Memory, top: int = 0) -> str:
+    """Returns the memory in use as a figure: what is held, what is kept for the backward, and temporaries.
+
+    Args:
+      memory: The memory, moment by moment.
+      top: The bytes of the upper edge, where pictures are compared; the most of this one if that is more.
+    """
     n = len(memory.bytes)
     if not n or not max(memory.bytes):
         return f'<p class="soft">Memory: {html.escape(memory.peak)}.</p>'
@@ -22,7 +27,7 @@ def memory_picture(memory: Memory) -> str:
     parts = [slice(k * n // columns, max(k * n // columns + 1, (k + 1) * n // columns)) for k in range(columns)]
     total = [max(memory.bytes[part]) for part in parts]
     kept = [memory.held + max(memory.residual_bytes[part]) for part in parts]
-    top = max(total)
+    top = max(*total, top)
     areas = [("temporary", total), ("kept", kept), ("held", [memory.held] * columns)]
     shapes = "".join(f'<path class="{name}" d="{_area(heights, top)}"/>' for name, heights in areas)
     border = 100 * memory.n_forward / n

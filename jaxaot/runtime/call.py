@@ -238,8 +238,7 @@ class _Writer:
         with source.block("try:"):
             if text is not None:
                 self._begin(text)
-            with source.block("with TRACING:"):  # a trace of another thread has symbols in storages
-                self._store(text)
+            self._store(text)  # where there are several threads, `hold` has taken the lock of traces
         if draws:
             with source.block("except BaseException:"):
                 with source.block("if out is None:"):  # nothing has changed

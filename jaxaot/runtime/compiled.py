@@ -18,6 +18,7 @@ import numpy as np
 
 from jaxaot import _trees as pytree
 from jaxaot._frames import without_own_frames
+from jaxaot._progress import working
 from jaxaot._unpicklable import name_in_module, refuse_to_pickle
 from jaxaot._util import collector, shown, signature_of
 from jaxaot.errors import (
@@ -396,7 +397,8 @@ class CompiledFunction(Generic[P, R]):
             if self._is_volatile or self._untraced.holds(args, kwargs):
                 return MISS
             self._gives_up(args, kwargs, *walk)
-            return self._made(args, kwargs, walk)
+            with working(f"a new program of `{name_of(self.fn)}`"):
+                return self._made(args, kwargs, walk)
 
     def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any], walk: tuple[Any, ...]) -> Any:
         """Returns the result of a call by a program that is made for it.

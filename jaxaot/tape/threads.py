@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 _Fn = TypeVar("_Fn", bound=Callable)
 
 _PAUSE_SECONDS, _PATIENCE_SECONDS = 0.0002, 10.0
+_MAX_PATIENCE_SECONDS = 600.0  # for what compiles or computes, and waits for no thread
 _POLL_SECONDS, _MAX_POLLS = 0.05, 5
 
 
@@ -74,19 +75,22 @@ class Threads:
 
     def _wait_for_writes(self) -> None:
         """Waits until each write that has begun in another thread is done; not forever, as it may wait for this one."""
-        end = time.monotonic() + _PATIENCE_SECONDS
-        begun = self._writes()
-        while begun and time.monotonic() < end:
+        begun, began = self._writes(), time.monotonic()
+        while begun:
+            patience = _PATIENCE_SECONDS if any(map(waits_for_threads, begun.values())) else _MAX_PATIENCE_SECONDS
+            if time.monotonic() - began > patience:
+                return
             time.sleep(_PAUSE_SECONDS)
-            begun &= self._writes()
+            left = self._writes()
+            begun = {call: thread for call, thread in begun.items() if call in left}
 
-    def _writes(self) -> set[FrameType]:
-        """Returns the calls that write in other threads, but for those that wait for this one to be noted."""
-        found: set[FrameType] = set()
+    def _writes(self) -> dict[FrameType, int]:
+        """Returns the calls that write in other threads, with these; but for what waits for this one to be noted."""
+        found: dict[FrameType, int] = {}
         for thread, frame in sys._current_frames().items():
             calls = list(_calls(frame))
             if thread != threading.get_ident() and all(call.f_code is not Threads.note.__code__ for call in calls):
-                found.update(call for call in calls if self._is_write(call.f_code))
+                found.update((call, thread) for call in calls if self._is_write(call.f_code))
         return found
 
     def _is_write(self, code: CodeType) -> bool:

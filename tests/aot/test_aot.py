@@ -47,6 +47,7 @@ def arguments():
 # -- compilers ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_compilers_are_called_once_for_each_kind_of_call_and_the_backward_lazily():
     log = []
     fn = ja.aot.aot_function(program, **three(log))
@@ -468,6 +469,7 @@ class Net:
         return x * self.scale
 
 
+@pytest.mark.slow
 def test_a_module_takes_parameters_then_buffers_then_inputs():
     log = []
     net = Net()

@@ -288,6 +288,7 @@ def test_metadata_of_an_input_changes():
     check(lambda x, y: (x.set_(y), x.add_(1))[1], (ja.ones(3), ja.arange(2.0)))
 
 
+@pytest.mark.slow
 def test_inputs_that_share_memory():
     """PyTorch: "Encountered aliased inputs that are mutated"."""
     base = ja.arange(8.0)
@@ -453,6 +454,7 @@ def test_a_parameter_without_a_gradient_gets_zeros():
     assert outputs_of(graph)["grad(unused)"].tolist() == [0, 0, 0]
 
 
+@pytest.mark.slow
 def test_complex_gradients_are_in_pytorchs_convention():
     w = ja.tensor([1 + 2j, 3 - 1j], requires_grad=True)
     check(lambda x: (w * w * x).abs().sum(), (ja.ones(2),), losses=0)
@@ -583,6 +585,7 @@ def test_decompositions():
     close(outputs_of(graph)["loss"], 2 * np.tanh(1))
 
 
+@pytest.mark.slow
 def test_the_graph_serves_jax():
     model, x = ConvNormRelu(), ja.randn(2, 1, 3, 3)
     graph, _ = export(model, (x,), trace_joint=False)

@@ -57,6 +57,7 @@ def descend(module, gradients):
 # -- nnx ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", some(["xla", "interpret"], 1))
 def test_an_nnx_module_trains_as_with_nnx(compiler):
     ours, theirs = Nnx(nnx.Rngs(0)), Nnx(nnx.Rngs(0))
@@ -217,6 +218,7 @@ def test_what_a_linen_module_consists_of():
         ja.aot.aot_module(Linen(), "xla")
 
 
+@pytest.mark.slow
 def test_export_of_a_linen_module():
     class Loss(linen.Module):
         @linen.compact

@@ -231,6 +231,7 @@ def test_second_derivatives_where_they_were_asked_for():
         ja.export(fn, x, ja.zeros(2), 2.0, with_gradients=2, dynamic_shapes={"x": {0: ja.sizes.Dim("n", max=4)}})
 
 
+@pytest.mark.slow
 def test_views_of_a_whole_storage_are_arguments_as_any_other():
     def fn(y, z):
         y.add_(1.0)

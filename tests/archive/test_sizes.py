@@ -72,6 +72,7 @@ def test_each_size_does_what_the_function_does(held):
     assert len({id(program.owner) for program in loaded._calls.programs}) <= 2 * 2, "a bucket has one program"
 
 
+@pytest.mark.slow
 def test_what_an_exported_function_says_of_its_sizes(held):
     text = str(held[0])
     assert "for batch of 7 to 10" in text
@@ -79,6 +80,7 @@ def test_what_an_exported_function_says_of_its_sizes(held):
     assert "without gradients, batch 9 to 10: one program for 2 sizes" in text
 
 
+@pytest.mark.slow
 def test_views_of_a_whole_storage_have_sizes_too(tmp_path):
     exported = ja.export(lambda y: y * 2, ja.ones(8, 3), dynamic_shapes=({0: ja.sizes.Dim("n", max=8)},))
     exported.save(tmp_path / "f.jaxaot")
@@ -158,6 +160,7 @@ def test_what_does_not_hold_for_a_size_is_an_error_of_the_export():
         ja.export(fn, ja.ones(4), dynamic_shapes={"x": {0: ja.sizes.Dim("n", max=8)}})
 
 
+@pytest.mark.slow
 def test_layouts_and_gradients_of_examples_are_kept(tmp_path):
     made = lambda n: ja.zeros(3, n).t().clone().requires_grad_()
     x = made(4)

@@ -79,6 +79,7 @@ def test_dropout_draws_as_the_function_does():
     assert (results[0][0] != results[0][1]).any()
 
 
+@pytest.mark.slow
 def test_a_generator_of_the_function_goes_on_where_it_was():
     generator = ja.Generator().manual_seed(7)
     ja.rand(2, generator=generator)

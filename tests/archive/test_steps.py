@@ -34,6 +34,7 @@ def make_step():
     return model, optimizer, step
 
 
+@pytest.mark.slow
 def test_a_training_step_with_its_optimizer_and_two_losses():
     model, _, step = make_step()
     x, y = ja.randn(6, 3), ja.randn(6, 2)
@@ -172,6 +173,7 @@ def test_barriers_of_a_checkpoint_are_kept_where_an_archive_is_loaded(tmp_path):
     assert "cse_barrier_expander" in str(loaded._calls.programs[0].executables["forward"].compiler_options)
 
 
+@pytest.mark.slow
 def test_gradients_and_their_derivative_are_without_faults_of_xla():
     n = ja.tensor([50_000], dtype=ja.int32)  # XLA takes the square, which overflows, for a number that is not negative
     fn = lambda x: (x**3 * (n * n).abs()).sum()

@@ -210,6 +210,7 @@ def test_what_cannot_be_compiled_runs_in_the_engine(program):
     assert all("hook" in reason or "program" in reason for reason in compiler.eager_reasons())
 
 
+@pytest.mark.slow
 def test_another_shape_structure_or_function_compiles_again():
     compiler = ja.autograd.TapeCompiler()
     w = ja.ones(4, 4, requires_grad=True)

@@ -28,6 +28,7 @@ def deep_chain(w, n):
     return x
 
 
+@pytest.mark.slow
 def test_a_deep_chain_needs_no_recursion():
     w = ja.tensor([1.0], requires_grad=True)
     deep_chain(w, 3_000).backward()
@@ -40,6 +41,7 @@ def test_a_deep_chain_needs_no_recursion():
     assert gradient.tolist() == [1]
 
 
+@pytest.mark.slow
 def test_residuals_are_freed_as_the_backward_goes():
     w = ja.ones(256, 256, requires_grad=True)
     n, x = 20, w

@@ -325,6 +325,7 @@ def test_random_numbers_are_drawn_once():
         assert fw.unpack_dual(d).tangent.tolist() == [0.0] * 64
 
 
+@pytest.mark.slow
 def test_in_a_compiled_function_and_around_one():
     fw = ja.autograd.forward_ad
     weight = ja.tensor([2.0, 3.0, 4.0])

@@ -445,6 +445,7 @@ def test_the_backward_runs_as_the_user_wrote_it_once_for_all_calls():
     assert fn.cache_info().misses == 1 and len(calls) == 2  # what it appends is, at each call
 
 
+@pytest.mark.slow
 def test_the_tape_inside_a_compiled_function():
     @ja.compile
     def step(x, w):

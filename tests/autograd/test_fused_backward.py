@@ -249,6 +249,7 @@ def test_large_operations_run_apart(ran, monkeypatch):
     assert ran == []
 
 
+@pytest.mark.slow
 def test_kernels_of_chains_are_bounded(monkeypatch):
     monkeypatch.setattr(fused_backward, "_MAX_KERNELS", 2)
     monkeypatch.setattr(fused_backward, "_MAX_COUNTED", 3)

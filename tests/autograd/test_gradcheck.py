@@ -24,6 +24,7 @@ def wrong(x):
     return x.detach() * x
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("check", [ja.autograd.gradcheck, ja.autograd.gradgradcheck])
 @pytest.mark.parametrize("fast_mode", some([True, False], 1))

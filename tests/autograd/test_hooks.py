@@ -501,6 +501,7 @@ def test_hooks_of_a_backward_inside_are_part_of_the_graph():
     assert again == w.grad.tolist() == [42, 42] and w._hooks is None
 
 
+@pytest.mark.slow
 def test_hooks_that_look_at_leaves_are_part_of_the_graph_and_guarded():
     w = ja.ones(2, requires_grad=True)
 

@@ -324,6 +324,7 @@ def test_compiled_calls_give_the_gradients_of_both_orders(route, place):
             np.testing.assert_allclose(b.detach().numpy(), a.detach().numpy(), rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_what_functions_save_is_packed_in_the_graphs():
     x, w = leaves(ja)
     joint = ja.trace(small, x, w).joint()
@@ -344,6 +345,7 @@ def test_what_functions_save_is_packed_in_the_graphs():
     np.testing.assert_allclose(rounded.numpy(), exact.numpy(), rtol=0.02)
 
 
+@pytest.mark.slow
 def test_a_backward_inside_a_compiled_function_unpacks_what_it_packs():
     x, w = leaves(ja)
 

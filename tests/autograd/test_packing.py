@@ -109,6 +109,7 @@ def gradients(fn, weights, x):
 BOTH = graph.first_that_fits(graph.pack_mask_bits(), graph.quantize_float8())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(["masks", "both", *LOSSES], 1))
 def test_every_pair_eagerly_and_in_graphs(name):
     pair, loss, _ = {**LOSSES, "masks": (graph.pack_mask_bits(), 0, 1), "both": (BOTH, 0.07, 1)}[name]

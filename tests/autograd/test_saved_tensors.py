@@ -147,6 +147,7 @@ def test_results_die_without_the_garbage_collector():
         gc.enable()
 
 
+@pytest.mark.slow
 def test_no_residual_is_kept_that_follows_from_arguments_or_results():
     x = ja.rand(4, 5, requires_grad=True)
     saved = {

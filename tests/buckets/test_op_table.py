@@ -38,7 +38,7 @@ OPS = [
 NUMBERS = (int, float, complex, str, type(None), np.dtype)
 LARGEST = 1e6
 """What is larger is a sum of large terms, of which a few digits are left."""
-QUICK = {op.name for op in random.Random(0).sample(OPS, 8)}
+QUICK = {op.name for op in random.Random(3).sample(OPS, 4)}
 REASONS = (
     "changes its size", "no rule", "is not like the program", "at the bucket", "where one has", "stays", "depends on",
     "no size of it has changed", "the same at both", "differ", "has ",

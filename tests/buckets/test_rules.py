@@ -264,6 +264,7 @@ def at_of():
 QUICK = ("control", "integers", "random")
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("group", some([*QUICK, *(group for group in GROUPS if group not in QUICK)], len(QUICK)))
 def test_values_and_gradients_are_those_of_the_exact_size(group, at_of):

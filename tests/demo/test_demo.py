@@ -87,10 +87,17 @@ def test_a_short_run_writes_its_report(tmp_path, capsys):
     assert len(result.losses) == 12 and result.losses[-1] < result.losses[0]
     assert len(result.seconds["jax.jit"]) >= 1 and result.sample
     shown = capsys.readouterr().out
-    assert "unigram entropy" in shown and "save everything" in shown and "Storages in each graph" in shown
+    assert "unigram entropy" in shown and "plain jax.jit" in shown
+    assert len(result.rows()) == 8 and result.to_dict()["recomputed"]
     assert json.loads(json.dumps(result.to_dict()))["losses"] == result.losses
-    page = write_report(tmp_path / "out", result, corpus.unigram_entropy).read_text()
-    assert "<svg" in page and "<mark>" in page and "model.py:" in page
+    assert result.partition.timeline.peak_bytes < result.everything.timeline.peak_bytes
+    assert result.bytes["jaxaot"] > 0 and result.bytes["jax.jit"] > 0
+    again = result.again()
+    assert sum(line.n for line in again) == len(result.partition.plan.recomputed)
+    assert len({line.place for line in again}) == len(again) and any(line.seconds > 0 for line in again)
+    page = write_report(tmp_path / "out", result).read_text()
+    assert page.count("<figure>") == 2 and "<polyline" in page and all(line.place in page for line in again)
+    assert "<script" not in page and "model.py:" in (tmp_path / "out" / "graphs.html").read_text()
 
 
 def test_the_standard_library_is_real_text():

@@ -51,6 +51,7 @@ sys.exit(status[-1])
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_ends_the_others():
     begin = time.monotonic()
     done = run(["-c", launched("exits", "killed")], 100)
@@ -61,6 +62,7 @@ def test_a_process_that_ends_ends_the_others():
     assert done.stderr.count("ending the others, 0, 2.") == 2
 
 
+@pytest.mark.slow
 def test_a_launcher_that_is_ended_ends_its_processes():
     paths = os.pathsep.join(filter(None, [str(HERE.parents[1]), os.environ.get("PYTHONPATH")]))
     env = {**os.environ, "PYTHONPATH": paths}

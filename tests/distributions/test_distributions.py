@@ -146,6 +146,7 @@ def flow(name):
     assert all(np.isfinite(p.grad.numpy()).all() and (p.grad != 0).all() for p in parameters)
 
 
+@pytest.mark.slow
 def test_gradients_flow_through_draws():
     flow("Normal")
     with pytest.raises(NotImplementedError, match="Write `sample`"):

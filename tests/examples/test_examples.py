@@ -53,6 +53,7 @@ def test_a_vision_transformer_learns():
     assert last < first and accuracy > 0.1
 
 
+@pytest.mark.slow
 def test_a_cache_gives_the_same_tokens_by_one_program():
     with_cache, without, n_programs = loaded("kv_cache").main(n_tokens=20, width=16, n_layers=1, length=10)
     assert with_cache == without and len(with_cache) == 10 and n_programs == 1

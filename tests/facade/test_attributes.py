@@ -28,6 +28,7 @@ def test_a_tensor_holds_them_and_copies_of_it_do():
         p.lr_scale  # noqa: B018
 
 
+@pytest.mark.slow
 def test_a_compiled_function_reads_what_they_are_now():
     p, q = marked(), ja.ones(1)
     fn = ja.compile(lambda x: x * p.lr_scale + getattr(q, "more", 0) + hasattr(p, "_no_weight_decay"))

@@ -176,6 +176,7 @@ def test_a_result_that_a_node_holds_is_not_donated_to_a_write():
     np.testing.assert_allclose(x.grad.numpy(), np.array([[2.0] * 2, [2.0] * 2, [1.0] * 2]) * by_tanh, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_whole_numbers_of_more_than_32_bits():
     wide = 5_000_000_000
     for number in (wide, -wide, 2**70):
@@ -202,6 +203,7 @@ def test_whole_numbers_of_more_than_32_bits():
         assert (ja.tensor([1, 2]) * wide).tolist() == [wide, 2 * wide]
 
 
+@pytest.mark.slow
 def test_whole_powers_are_taken_modulo_the_range():
     bases, exponents = [-7, 3, 2, -1, 0, 2], [2147483646, 2147483647, 64, 65, 100, 31]
     wrapped = [(pow(x, y, 1 << 32) + (1 << 31)) % (1 << 32) - (1 << 31) for x, y in zip(bases, exponents, strict=True)]

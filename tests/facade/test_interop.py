@@ -102,6 +102,7 @@ def test_what_tensors_say_of_themselves():
     assert ja.broadcast_shapes((2, 1), (3,)) == (2, 3)
 
 
+@pytest.mark.slow
 def test_64_bit_types_warn_once():
     script = (
         "import warnings, jaxaot as ja\n"

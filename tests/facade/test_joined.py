@@ -18,6 +18,7 @@ SLOW = [pytest.param(*join, marks=pytest.mark.slow) for join in (("stack", 0), (
 JOINS = [("stack", 1), ("cat", -1), *SLOW]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name, dim", JOINS)
 def test_many_are_joined_as_few_are(name, dim):

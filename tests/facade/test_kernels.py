@@ -72,6 +72,7 @@ def gradient(array):
     return x.grad.jax()
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("fn", "first"),

@@ -3,9 +3,12 @@
 import subprocess
 import sys
 
+import pytest
+
 from jaxaot.facade.members.lazy_methods import Form, Functions, Method, form_of
 
 
+@pytest.mark.slow
 def test_a_method_is_made_at_its_first_use_and_is_the_function_where_python_looks():
     code = """
 import jaxaot as ja

@@ -174,6 +174,7 @@ def test_a_changed_parameter_is_noticed(one_in):
         assert np.abs(values(frozen(*args))[0] - before[0]).max() > 1e-3, change.__name__
 
 
+@pytest.mark.slow
 def test_a_changed_parameter_is_refused():
     model, args = mlp()
     frozen = ja.compiler.freeze(model, *args, stale="refuse")
@@ -247,6 +248,7 @@ class Decoder(nn.Module):
         return (self.cache @ self.embed.weight.T).sum(0)
 
 
+@pytest.mark.slow
 def test_caches_are_written_in_place_and_reused():
     ja.manual_seed(0)
     plain, model = Decoder(), Decoder()
@@ -292,6 +294,7 @@ def test_halves_are_kept_as_float32_on_cpu(capsys):
     assert "f32[16,12], 768 B: made of 0.weight" in capsys.readouterr().out.replace("f32[12,16]", "f32[16,12]")
 
 
+@pytest.mark.slow
 def test_what_takes_more_bytes_is_left_to_the_program():
     model, args = quantized()
     frozen = ja.compiler.freeze(model, *args)
@@ -319,6 +322,7 @@ def test_products_of_one_value_become_one():
     assert sum(eqn.primitive.name == "dot_general" for eqn in run.jaxpr.eqns) == 2 + 2  # of weights, and attention's
 
 
+@pytest.mark.slow
 def test_gradients_are_refused():
     model, (x,) = mlp()
     frozen = ja.compiler.freeze(model, x)
@@ -353,6 +357,7 @@ def test_wrong_options_are_refused():
         ja.compiler.freeze(3)
 
 
+@pytest.mark.slow
 def test_discarded_parameters_name_themselves():
     ja.manual_seed(0)
     model, (x,) = mlp()
@@ -428,6 +433,7 @@ def test_functions_of_tensors_are_frozen():
     assert repr(frozen).startswith("<ja.compiler.freeze of ")
 
 
+@pytest.mark.slow
 def test_a_state_of_nnx_passed_as_an_argument():
     model, (x,) = of_nnx()
     frozen = ja.compiler.freeze(lambda model, x: model(x), model, x)

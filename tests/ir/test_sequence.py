@@ -37,6 +37,7 @@ def compressed(rows):
     return [name for name, before in zip(names, [None, *names], strict=False) if name != before]
 
 
+@pytest.mark.slow
 def test_the_table_of_a_small_network():
     joint = ja.trace(network, *arguments()).joint()
     rows = sequence_rows(joint.jaxpr)
@@ -54,6 +55,7 @@ def test_the_table_of_a_small_network():
     assert len(adds) == 2 and not adds & set(numbers)
 
 
+@pytest.mark.slow
 def test_tables_do_not_depend_on_what_was_traced_before():
     def small(x):
         return (x.sin() * x).sum()

@@ -105,6 +105,7 @@ def test_what_is_made_anew_in_a_loop_is_compiled_once():
     assert len(calls) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("n_rows", some([2048, 8], 1), ids=["shards", "one program"])
 def test_what_was_compiled_goes_with_the_function(n_rows):

@@ -363,6 +363,7 @@ def test_random_keys_that_change_their_size_are_exact():
     assert "random keys changes" in explained(draw)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dynamic", some([True, {"x": 0}], 1), ids=["seen", "said"])
 def test_objects_of_nnx_are_written_by_one_program(dynamic):
     def train(model, x):

@@ -95,6 +95,7 @@ def run(fn, x=X, w=W, machine=ON_ONE_CORE, **settings):
     return gradient, compiled.explain_cache()
 
 
+@pytest.mark.slow
 def test_modules_find_theirs(folder):
     def outcome():
         ja.manual_seed(0)
@@ -230,6 +231,7 @@ def test_hooks_count_by_the_hash_that_users_give_them(folder):
     assert outcome(4.0, "four times").reason.endswith("differs in: hooks")
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("change", some(["plan", "graphs", "in_roles", "tape"], 1))
 def test_cuts_that_say_something_else_only_compile(folder, change):
@@ -246,6 +248,7 @@ def test_cuts_that_say_something_else_only_compile(folder, change):
 SCALE = 2.0
 
 
+@pytest.mark.slow
 def test_what_the_graph_depends_on_makes_another_key(folder, monkeypatch):
     def reads(factor):
         def loss(x, w):
@@ -272,6 +275,7 @@ def test_what_the_graph_depends_on_makes_another_key(folder, monkeypatch):
     assert outcomes(run(reads(1.0), cache_dir=folder)[1]) == ["hit"]
 
 
+@pytest.mark.slow
 def test_what_else_the_passes_depend_on_makes_another_key(folder, monkeypatch):
     run(make_loss(), cache_dir=folder)
 
@@ -292,6 +296,7 @@ def test_what_else_the_passes_depend_on_makes_another_key(folder, monkeypatch):
     assert "of these types" in run(make_loss(), X[:512], cache_dir=folder)[1][0].reason
 
 
+@pytest.mark.slow
 def test_another_version_or_processor_is_a_miss_that_says_so(folder, monkeypatch):
     def reasons():
         compiled = loss_and_gradient(make_loss(), settings={"cache_dir": folder})[1]
@@ -330,6 +335,7 @@ def test_constants_and_parameters_count_by_content():
         graph_digest(of_python(2))
 
 
+@pytest.mark.slow
 def test_what_cannot_be_kept_is_counted_and_may_be_refused(folder):
     def with_effects(x, w):
         jax.debug.callback(lambda v: None, x.jax()[0, 0])
@@ -352,6 +358,7 @@ def test_what_cannot_be_kept_is_counted_and_may_be_refused(folder):
     assert list(folder.glob("*.warm")) == []
 
 
+@pytest.mark.slow
 def test_passes_of_the_user_need_a_text_that_names_them(folder):
     def fold_transposes(closed):
         return closed
@@ -389,6 +396,7 @@ def damaged(content, rng):
     return bytes(content)
 
 
+@pytest.mark.slow
 def test_damaged_entries_are_none(folder):
     run(make_loss(), cache_dir=folder)
     (file,) = folder.glob("*.warm")

@@ -52,6 +52,7 @@ def test_it_has_parameters_state_and_types_of_the_module():
     assert f._orig_mod is net and type(f.clone()) is Net
 
 
+@pytest.mark.slow
 def test_attributes_are_those_of_the_module():
     f = compiled_net()
     x, net = given(), f._orig_mod
@@ -65,6 +66,7 @@ def test_attributes_are_those_of_the_module():
         _ = f.nothing
 
 
+@pytest.mark.slow
 def test_modes_and_moves_are_those_of_the_module():
     f, x = compiled_net(), given()
     assert f.eval() is f and not f._orig_mod.norm.training
@@ -74,6 +76,7 @@ def test_modes_and_moves_are_those_of_the_module():
     assert f.generate(x).shape == (3,)
 
 
+@pytest.mark.slow
 def test_hooks_run_whenever_they_were_registered():
     net, x, seen = Net().eval(), given(), []
     expected = net(x)
@@ -96,6 +99,7 @@ def test_states_are_loaded_with_and_without_pytorchs_prefix():
     same(f(x), plain(x))
 
 
+@pytest.mark.slow
 def test_an_optimizer_trains_it():
     x, found = given(), []
     for of in (lambda net: net, ja.compile):
@@ -111,6 +115,7 @@ def test_an_optimizer_trains_it():
     assert found[1].cache_info()[:2] == (2, 1)
 
 
+@pytest.mark.slow
 def test_compiled_children_are_children():
     class Model(nn.Module):
         def __init__(self, of):
@@ -156,6 +161,7 @@ def test_another_child_is_another_program():
     same(nn.Sequential(f.fast, nn.ReLU())(x), f.fast(x).relu())
 
 
+@pytest.mark.slow
 def test_copies_and_pickles_are_compiled_modules():
     f, x = compiled_net().eval(), given()
     for g in (copy.deepcopy(f), pickle.load(io.BytesIO(pickle.dumps(f)))):
@@ -165,6 +171,7 @@ def test_copies_and_pickles_are_compiled_modules():
     assert copy.copy(f).linear is f.linear and ja.compile(f)._orig_mod is f._orig_mod
 
 
+@pytest.mark.slow
 def test_what_compiled_functions_have_is_there():
     f, x = compiled_net().eval(), given()
     f(x)

@@ -138,6 +138,7 @@ def test_metrics_are_objects_as_well():
 # -- nnx: what is noticed ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_train_and_eval_are_two_programs():
     model, other = Block(nnx.Rngs(0)), Block(nnx.Rngs(0))
     ours, theirs = ja.compile(lambda m, x: m(x)), nnx.jit(lambda m, x: m(x))
@@ -150,6 +151,7 @@ def test_train_and_eval_are_two_programs():
     assert ours.cache_info() == (2, 2, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", some([0.1, 0.0], 1))
 def test_a_rate_of_a_dropout_that_is_not_used_is_noticed(rate):
     drop = nnx.Dropout(0.9, deterministic=True, rngs=nnx.Rngs(0))
@@ -176,6 +178,7 @@ def test_a_function_in_an_attribute_is_noticed():
     assert fn(jnp.ones(1)) == 4 and fn.cache_info() == (1, 2, 2)
 
 
+@pytest.mark.slow
 def test_sharing_of_variables_and_modules_is_part_of_the_program():
     class Two(nnx.Module):
         def __init__(self, tied):
@@ -218,6 +221,7 @@ def test_one_model_in_two_arguments():
     assert ours.cache_info() == (1, 2, 2)
 
 
+@pytest.mark.slow
 def test_other_shapes_dtypes_and_metadata_compile_again():
     fn = ja.compile(lambda v, x: v[...] * x.sum())
     variable = nnx.Param(jnp.ones(2))
@@ -276,6 +280,7 @@ class Changing(nnx.Module):
         return x * self.n
 
 
+@pytest.mark.slow
 def test_attributes_are_carried_out_at_every_call():
     ours, theirs = Changing(), Changing()
     ours.begun = theirs.begun = True
@@ -350,6 +355,7 @@ def test_intermediates_are_sown_and_popped():
         assert (jax.tree.leaves(sown)[0] == 3).all()
 
 
+@pytest.mark.slow
 def test_a_module_made_inside_is_attached():
     class Lazy(nnx.Module):
         def __init__(self):
@@ -578,6 +584,7 @@ def test_written_arrays_are_donated_where_nobody_holds_them():
     assert model.kernel.get_raw_value().unsafe_buffer_pointer() == pointer
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     "take",
@@ -747,6 +754,7 @@ def test_a_loop_over_layers_with_statistics():
     assert_equal(model, other, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_tensors_and_modules_together():
     model = nnx.Linear(4, 2, rngs=nnx.Rngs(0))
     x = ja.interop.from_jax(batch()[0])
@@ -824,6 +832,7 @@ def test_a_write_from_another_trace_level_is_the_error_of_nnx():
     fn(model)
 
 
+@pytest.mark.slow
 def test_flax_is_not_imported_for_its_own_sake():
     code = "import jaxaot as ja, sys; ja.compile(lambda x: x + 1)(ja.ones(1)); print('flax' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -866,6 +875,7 @@ def test_linen_init_and_apply():
     assert fn.cache_info() == (1, 1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("freeze", some([True, False], 1))
 def test_linen_mutable_collections_and_dropout_keys(freeze):
     model = Linen()

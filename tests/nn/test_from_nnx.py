@@ -97,6 +97,7 @@ def arrays(model):
     return [np.asarray(jax.random.key_data(x) if is_key(x) else x) for x in found]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("cls", "compiled"), TRAINED)
 def test_training_gives_the_numbers_of_nnx(cls, compiled):

@@ -54,6 +54,7 @@ def state_of(*objects):
             for x in jax.tree.leaves(nnx.state(objects))]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arrange", some(["arguments", "nested", "keywords"], 1))
 def test_a_train_step_is_that_of_nnx(arrange):
     found = []
@@ -137,6 +138,7 @@ def test_without_objects_it_is_the_other_kind():
     assert double.lower({"x": jnp.ones(2)}).compile() is not None
 
 
+@pytest.mark.slow
 def test_a_bad_call():
     model, optimizer = made()
     x, y = data()
@@ -197,6 +199,7 @@ def test_stages_are_of_the_graph_of_a_call():
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.slow
 def test_inside_another_transformation_changes_are_kept():
     inner = ja.jit(lambda model, x: model(x))
     model, _ = made()

@@ -97,6 +97,7 @@ def fixed(layer):
 # -- without PyTorch ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("case", one_in(3, COMPILED))
 def test_a_compiled_layer_computes_what_the_eager_one_does(case):

@@ -30,6 +30,7 @@ def test_a_lazy_layer_becomes_that_of_pytorch(case):
     np.testing.assert_allclose(one(ja.tensor(x)).tolist(), other(torch.tensor(x)).tolist(), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_parameters_stay_the_same_objects():
     model = ja.nn.Sequential(ja.nn.LazyLinear(3)).eval()
     weight = model[0].weight

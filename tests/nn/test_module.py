@@ -328,6 +328,7 @@ def test_backward_hooks_see_what_those_of_pytorch_see():
 # -- compiled, functional, checkpointed --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_compiled_module_writes_buffers_and_guards_what_it_reads():
     net, eager = made(), made()
     net.named["drop"].p = eager.named["drop"].p = 0.0
@@ -346,6 +347,7 @@ def test_a_compiled_module_writes_buffers_and_guards_what_it_reads():
     assert step.cache_info().misses == 4 and net.count.item() == 3
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     "change",
@@ -392,6 +394,7 @@ def test_a_compiled_hook_on_gradients_runs():
     np.testing.assert_allclose(x.grad.tolist(), 2 * np.tile(net.weight.detach().numpy().sum(0), (2, 1)), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_functional_call_takes_other_parameters_and_buffers():
     net = made().eval()
     state = {name: value.detach().clone() * 2 for name, value in net.named_parameters()}
@@ -555,6 +558,7 @@ def test_names_of_older_scripts_lead_to_the_same():
     assert layer.weight.shape == (3, 2) and layer.weight.device.type == "cpu"
 
 
+@pytest.mark.slow
 def test_modules_for_many_devices_are_as_the_plain_ones():
     plain = nn.Sequential(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2))
     x = ja.tensor(np.arange(8, dtype=np.float32).reshape(2, 1, 2, 2))

@@ -32,6 +32,7 @@ def gradients(model):
     return {path: p.grad for path, p in nnx.to_flat_state(nnx.state(model, nnx.Param))}
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("cls", "compiled"), TRAINED)
 def test_training_gives_the_numbers_of_nnx(cls, compiled):
@@ -135,6 +136,7 @@ def test_copies_have_no_gradients_and_stand_alone():
         assert not np.allclose(other.kernel[...], model.kernel[...])
 
 
+@pytest.mark.slow
 def test_modes_are_followed():
     x, _ = batch(CASES[Dense])
     model = Dense(nnx.Rngs(0))

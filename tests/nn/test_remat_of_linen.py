@@ -30,6 +30,7 @@ def gradients(module, *args, **kwargs):
     return [np.asarray(leaf) for leaf in leaves]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     "kwargs",

@@ -80,6 +80,7 @@ def states(layer, row, end=""):
     return np.stack(found[1:])
 
 
+@pytest.mark.slow
 def test_a_packed_sequence_gives_what_it_gives_alone():
     layer = ja.nn.RNN(3, 2, bidirectional=True)
 

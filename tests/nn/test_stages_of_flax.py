@@ -47,6 +47,7 @@ def of_linen():
 MAKERS = {"nnx": lambda: (loss, Model()), "state": of_state, "linen": of_linen}
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_joint_graph_has_the_gradients_of_the_first_argument(name):
@@ -89,6 +90,7 @@ def test_what_a_gradient_would_save_of_modules_and_ints():
     assert ja.remat(loss, memory_budget=0.5).partition(model, X).saved_bytes >= 0
 
 
+@pytest.mark.slow
 def test_an_explanation_opens_what_is_under_remat():
     fn, first = of_linen()
     step = lambda v, x: jax.value_and_grad(ja.remat(fn, policy="save_nothing"))(v, x)

@@ -94,7 +94,7 @@ OPS = [op for op in opdb.in_scope() if opdb.find(op) is not None]
 
 
 @pytest.mark.parametrize("n", some([1, 12], 1))
-@pytest.mark.parametrize("op", one_in(2, OPS), ids=opdb.full_name)
+@pytest.mark.parametrize("op", one_in(4, OPS), ids=opdb.full_name)
 def test_op_without_values(op, n):
     fn = opdb.find(op)
     with warnings.catch_warnings():

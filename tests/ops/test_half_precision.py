@@ -68,6 +68,7 @@ PRODUCTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", some([ja.float16, ja.bfloat16], 1))
 @pytest.mark.parametrize("name", PRODUCTS)
@@ -219,5 +220,6 @@ def test_numbers_out_of_range_are_infinite_elsewhere():
     assert (ja.ones(2) * 3.4e39).tolist() == [INF, INF]
 
 
+@pytest.mark.slow
 def test_negative_floats_as_bytes():
     assert ja.tensor([-1.0, 300.0]).to(ja.uint8).tolist() == [255, 44]

@@ -42,6 +42,7 @@ def test_averages_are_those_of_pytorch(how):
         np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("how", AVERAGES)
 def test_averages_are_compiled_in_one_program(how):

@@ -29,6 +29,7 @@ def case():
     return draw(), [draw() for _ in range(4)]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("is_compiled", some([True, False], 1))
 @pytest.mark.parametrize("name", TRANSFORMATIONS)

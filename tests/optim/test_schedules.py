@@ -109,6 +109,7 @@ def test_a_schedule_runs_inside_a_compiled_function(case):
     np.testing.assert_allclose(found, expected[:10], rtol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("case", ["one-cycle", "cyclic", "sequential"])
 def test_schedules_of_momentums_and_in_others_have_a_program_for_each_branch(case):

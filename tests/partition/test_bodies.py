@@ -191,6 +191,7 @@ def test_rows_that_only_the_loop_needs_are_computed_again_if_that_is_cheap():
     assert any(name.startswith("scan_1/random_bits_") for name in names(parts.recomputed))
 
 
+@pytest.mark.slow
 def test_rows_that_are_costly_to_keep_are_weighed():
     """`exp` of the rows is needed; the rows themselves would have to be kept for nothing else."""
 
@@ -257,6 +258,7 @@ def test_lengths_directions_and_unrolling(case):
     check_everywhere(fn, args, 2, policies=("save_all", "min_cut"), budgets=(0.3,))
 
 
+@pytest.mark.slow
 def test_branches_share_the_room_for_what_they_save():
     def fn(i, x):
         def one(x):
@@ -287,6 +289,7 @@ def test_branches_read_their_operands_again():
     assert partition(joint_of(fn, (-jnp.ones(6),), (0,))).backward.jaxpr.eqns[-1].primitive.name == "cond"
 
 
+@pytest.mark.slow
 def test_loops_in_loops_and_branches_in_loops():
     def fn(x, w):
         def inner(c, row):
@@ -359,6 +362,7 @@ def test_custom_rules_inside_loops():
     assert names(made["min_cut"].saved) == ["scan_0/carry_0"]
 
 
+@pytest.mark.slow
 def test_checkpoint_inside_a_loop_keeps_its_word():
     def fn(x, w):
         layer = jax.checkpoint(lambda c, w: (jnp.tanh(jnp.sin(c @ w)), None))
@@ -418,6 +422,7 @@ def test_own_policies_are_asked_about_bodies():
     assert "exp" in primitives(parts.backward.jaxpr)
 
 
+@pytest.mark.slow
 def test_constant_residuals_and_dropped_results():
     def fn(x):
         def iteration(c, _):

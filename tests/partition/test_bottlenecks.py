@@ -32,6 +32,7 @@ def cutter():
     return Cutter(joint, cost=cost_of("v5e"))  # matmuls are cheap there, so that whole layers are recomputed
 
 
+@pytest.mark.slow
 def test_those_of_a_gpt_are_its_residual_stream(cutter):
     found = [cutter.graph.eqns[i] for i in bottlenecks(cutter.graph, cutter.cost)]
     stream = [eqn for eqn in found if eqn.outvars[0].aval.shape == (4, 256, 128)]

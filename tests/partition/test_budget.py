@@ -52,6 +52,7 @@ def every_solution(problem):
             continue
 
 
+@pytest.mark.slow
 @each("may_offload", [False, True])
 @each("seed", range(12))
 def test_the_least_time_within_every_budget(seed, may_offload):

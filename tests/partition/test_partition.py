@@ -158,6 +158,7 @@ def test_the_cast_is_recomputed_from_the_smaller_value():
     assert saved.dtype == "bfloat16"
 
 
+@pytest.mark.slow
 def test_dropout_is_recomputed_from_its_key():
     def fn(x, key):
         return jnp.where(jax.random.bernoulli(key, 0.5, x.shape), jnp.sin(x), 0.0).sum()

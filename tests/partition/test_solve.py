@@ -115,6 +115,7 @@ def small_graph(seed):
         seed += 1000
 
 
+@pytest.mark.slow
 @each("seed", range(25))
 def test_weight_is_the_least_of_all(seed):
     """Every set of values is tried, with random choices."""

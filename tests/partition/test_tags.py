@@ -457,6 +457,7 @@ def budgeted(budget, policy=None, n=4):
     return fn
 
 
+@pytest.mark.slow
 def test_a_region_with_a_budget_of_its_own():
     sizes = []
     for budget in (0.0, 0.25, 0.5, 1.0):

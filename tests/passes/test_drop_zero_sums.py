@@ -171,6 +171,7 @@ def test_sums_of_the_forward_stay():
 POISONS = {"NaN": jnp.nan, "infinity": jnp.inf, "negative infinity": -jnp.inf, "one whose square is infinite": 1e30}
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("poison", some(POISONS, 1))
 @pytest.mark.parametrize("name", some([*SHIFTED, "layer norm"][::-1], 4))
@@ -290,6 +291,7 @@ def zeros(seed):
         return [np.asarray(value) for value in values[: len(found)]], largest
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("seed", seeds(24, 2))
 def test_what_is_called_zero_is_zero(seed):

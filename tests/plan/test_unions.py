@@ -97,6 +97,7 @@ def test_the_unions_of_the_plans_are_found():
     assert names <= set(unions())
 
 
+@pytest.mark.slow
 @each("path", FILES, ids=place_of)
 def test_kinds_are_told_apart_where_the_type_checker_sees_it(path):
     assert not open_places(nodes_of(path), unions())

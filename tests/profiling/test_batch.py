@@ -35,6 +35,7 @@ def test_forward_alone_and_modules():
     require_largest(n, lambda b: ja.estimate.profile(loss, model, typed(b, 16)).fits("1MiB"))
 
 
+@pytest.mark.slow
 def test_named_dims():
     fn = lambda w, x, y: ((w @ x) * y).sum()
     w, x, y = typed(16, 16), typed(16, 5), typed(16, 5)
@@ -42,6 +43,7 @@ def test_named_dims():
     require_largest(n, lambda b: ja.estimate.profile(fn, w, typed(16, b), typed(16, b)).fits("1MiB"))
 
 
+@pytest.mark.slow
 def test_functions_that_take_only_some_batches():
     def fn(w, x):
         return (x.reshape(x.shape[0] // 8, 8, 16) @ w).sum()
@@ -50,6 +52,7 @@ def test_functions_that_take_only_some_batches():
     require_largest(n, lambda b: ja.estimate.profile(fn, typed(16, 16), typed(b, 16)).fits("1MiB"), unit=8)
 
 
+@pytest.mark.slow
 def test_memory_that_grows_with_the_square_of_the_batch():
     fn = lambda w, x: jnp.tanh((x @ w) @ x.T).sum()
     n = ja.estimate.largest_batch(fn, typed(4, 4), typed(8, 4), memory="4MiB")
@@ -74,6 +77,7 @@ def test_random_sizes(seed):
     require_largest(n, lambda b: ja.estimate.profile(loss, params, *data(b), memory_budget=budget).fits(memory))
 
 
+@pytest.mark.slow
 def test_what_has_no_largest_batch():
     loss, params = mlp(2)
     args = params, typed(8, 16), typed(8, 16)

@@ -126,6 +126,7 @@ def test_variables_of_linen_that_are_no_parameters():
     require_sums(profile)
 
 
+@pytest.mark.slow
 def test_modules_of_nnx():
     model = stack(3)
     loss = lambda model, x: (model(x) ** 2).mean()
@@ -277,6 +278,7 @@ def test_gpt_is_as_in_the_literature():
     assert profile.forward_flops < 1.05 * products
 
 
+@pytest.mark.slow
 def test_times_are_ordered_as_the_work_is():
     small = ja.estimate.profile(lambda w, x: (x @ w).sum(), typed(512, 512), typed(512, 512), target="h100")
     large = ja.estimate.profile(lambda w, x: (x @ w).sum(), typed(2048, 2048), typed(2048, 2048), target="h100")
@@ -289,6 +291,7 @@ def test_times_are_ordered_as_the_work_is():
 # -- what is asked again -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_call_gives_the_same_profile():
     loss, params = mlp(2)
     args = params, typed(4, 16), typed(4, 16)
@@ -319,6 +322,7 @@ def test_a_profile_is_not_kept_when_what_is_read_changes():
     assert ja.estimate.profile(fn, typed(4, 4), typed(2, 4)).forward_flops > 2 * one.forward_flops
 
 
+@pytest.mark.slow
 def test_a_module_with_other_options_is_another():
     model = stack(2)
     model.layers[0].up.use_bias = True
@@ -374,6 +378,7 @@ def test_html(shown):
     assert html.startswith("<img") and "<pre>" in html and "ViT/Block_*" in html
 
 
+@pytest.mark.slow
 def test_without_matplotlib_html_is_text(shown, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert shown._repr_html_().startswith("<pre>")
@@ -415,6 +420,7 @@ def test_it_fits(shown):
         shown.fits("16 apples")
 
 
+@pytest.mark.slow
 def test_a_budget_keeps_less():
     loss, params = mlp(8, 64)
     args = params, typed(256, 64), typed(256, 64)

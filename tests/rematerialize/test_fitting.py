@@ -116,6 +116,7 @@ def test_two_functions_in_one_program():
     assert measured(ja.jit(run).lower(SQUARES, X).compile()) <= 9 * MIB
 
 
+@pytest.mark.slow
 def test_the_same_call_is_compiled_once(monkeypatch):
     n = []
     of = fitting.budget_now
@@ -227,6 +228,7 @@ def test_a_limit_that_is_missed_by_a_little_is_used():
     assert fitting.find_program(fitting.Asked(limit), "fn", make) == 80
 
 
+@pytest.mark.slow
 def test_where_nothing_is_measured_one_warning_says_so(monkeypatch):
     monkeypatch.setattr(fitting._now, "has_warned", False)
     fn = jax.jit(jax.value_and_grad(ja.remat(attention, memory_budget="fit:10MiB")))

@@ -60,6 +60,7 @@ def attention(weights, x):
     return (x**2).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", some([0.3, "fit:7MiB", None], 1))
 @pytest.mark.parametrize("loss", some([attention, blocks], 1))
 def test_a_program_holds_what_was_estimated(loss, budget):
@@ -83,6 +84,7 @@ def test_jax_jit_drops_the_barriers():
     assert temp_bytes(dropped) > least * temp_bytes(compiled(ja.value_and_grad(mlp, memory_budget=0.05)))
 
 
+@pytest.mark.slow
 def test_blocks_in_a_scan_hold_less():
     weights = jnp.stack(WEIGHTS)
 

@@ -61,6 +61,7 @@ def test_a_program_holds_no_more_than_with_jax_checkpoint():
     assert lean <= ours <= jaxs < temp_bytes(ja.jit, loss_of(by_policy), ws)
 
 
+@pytest.mark.slow
 def test_what_is_saved_is_bounded_however_many_blocks_there_are():
     inputs = X.nbytes  # of each block but the first
     beyond = [saved(loss_of(ja.remat), weights(n)) - (n - 1) * inputs for n in (2, 4, 8)]
@@ -89,6 +90,7 @@ def scanned(wrap):
     return loss
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     "program",

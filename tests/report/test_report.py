@@ -40,6 +40,7 @@ def report():
     return step.explain(ja.ones(4, 3), ja.zeros(4, 4))
 
 
+@pytest.mark.slow
 def test_a_report_says_what_changes_what_is_saved_and_why_programs_were_made(report):
     assert report.changed == ("cache: float32[4,4], written", "output 1: shares the memory of cache")
     (part,) = report.parts
@@ -99,6 +100,7 @@ def loss(w, x):
     return jnp.sum(jnp.tanh(x @ w) ** 2)
 
 
+@pytest.mark.slow
 def test_functions_of_arrays():
     w = jnp.ones((3, 2))
     report = ja.remat(loss, policy="save_nothing").explain(w, X)
@@ -118,6 +120,7 @@ def test_functions_of_arrays():
     assert "ja.remat(loss).explain(...)" in ja.explain(loss, w, X).hints[0]
 
 
+@pytest.mark.slow
 def test_anything_is_explained():
     w = jnp.ones((3, 2))
     x = ja.ones(4, 3)
@@ -205,6 +208,7 @@ def test_names_are_text_on_the_page():
     parsed(page)
 
 
+@pytest.mark.slow
 def test_notebooks_show_stages():
     w = ja.ones(3, 2, requires_grad=True)
     traced = ja.trace(lambda x: (x @ w).tanh().sum(), ja.ones(4, 3))
@@ -216,6 +220,17 @@ def test_notebooks_show_stages():
         assert stage_report(stage).sources
     assert "<details>" in ja.explain(traced)._repr_html_()
     parsed(ja.estimate.pareto(lambda x: (x @ w).tanh().sum(), ja.ones(4, 3), n=2)._repr_html_().replace("<img", "<br"))
+
+
+def test_notebooks_show_plans_with_their_angles():
+    w = ja.ones(3, 2, requires_grad=True)
+    scope = {"w": w}
+    exec(compile("def loss(x): return (x @ w).tanh().exp().sum()", "<string>", "exec"), scope)
+    partition = ja.trace(scope["loss"], ja.ones(4, 3)).joint().partition()
+    for shown in (partition.plan, partition.timeline):
+        text = shown._repr_html_()
+        assert "&lt;string&gt;:1" in text
+        parsed(text.replace("<img", "<br"))
 
 
 def test_bars_show_the_memory_of_both_sides(report):

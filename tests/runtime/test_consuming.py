@@ -44,6 +44,7 @@ def backward(loss, x, w, expected, **how):
     return addresses([x.grad.jax(), w.grad.jax()])
 
 
+@pytest.mark.slow
 def test_gradients_lie_where_residuals_were(compiled, expected):
     x, w = leaves()
     for _ in range(3):
@@ -129,6 +130,7 @@ def test_settings_and_threads(expected):
     assert not failed
 
 
+@pytest.mark.slow
 def test_a_mapped_backward_keeps_them(compiled, expected):
     x, w = leaves()
     y = ja.compile(lambda x, w: (x @ w).sin() @ w)(x, w)

@@ -192,6 +192,7 @@ def test_storages_that_are_written_and_read_crosswise():
     assert y.tolist() == [3 * n] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("writer", WRITERS)
 def test_functions_that_are_traced_beside_writers(writer):
@@ -235,7 +236,7 @@ def test_uses_beside_functions_that_are_traced(use):
 
     def traces():
         try:
-            for n in range(40):
+            for n in range(10):
                 ja.trace(lambda x: x.sum(1) + base[2] + base[0] * 0, ja.zeros(N, 1 + n % 3))
         finally:
             is_done.set()
@@ -282,6 +283,7 @@ def test_a_thread_that_begins_beside_a_write(writer, monkeypatch):
     assert x.tolist() == [n_written] * N
 
 
+@pytest.mark.slow
 def test_one_thread_that_uses_tensors_locks_nothing():
     code = """
         import threading

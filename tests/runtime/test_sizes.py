@@ -16,7 +16,6 @@ from jaxaot.errors import CheckError, DimError, RecompileWarning, TensorTypeErro
 from jaxaot.runtime.double_backward import DoubleBackward
 from jaxaot.runtime.recompiles import MAX_FOR_ONE_REASON
 from jaxaot.tracer import trace as tracing
-from tests.cases import each
 from tests.laws.test_random_sizes import make_program
 from tests.runtime.sized import Both, garbage, nans, rows, same
 
@@ -61,6 +60,7 @@ def test_writes_through_views_of_arguments_are_written_back(nans):
     assert both.compiled.n_programs == 1
 
 
+@pytest.mark.slow
 def test_a_view_that_is_returned_shows_its_argument():
     fn = ja.compile(lambda x: (x.mul_(2), x[1:])[1], dynamic={"x": 0})
     for n in (13, 15):
@@ -197,6 +197,7 @@ def test_a_cache_that_grows(nans):
     assert both.compiled.n_programs == 1
 
 
+@pytest.mark.slow
 def test_arguments_in_containers_and_bare_arrays(nans):
     def fn(batch, scale):
         return {"y": batch["x"].sum(0) * scale.sum(), "ids": batch["ids"][-1]}
@@ -271,6 +272,7 @@ def test_checkpoint_and_budgets(nans):
         assert both.compiled.n_programs == 1
 
 
+@pytest.mark.slow
 def test_an_output_that_the_backward_reads_is_saved_as_it_is_in_the_bucket(nans):
     both = Both(lambda x: x.masked_fill(x < 0, -ja.inf).softmax(0), dynamic={"x": 0})
     for n in (13, 15):
@@ -347,6 +349,7 @@ def test_hooks_that_share_a_scale_do_not_see_padding(inside, garbage):
     assert compiled.n_programs == 1, explained(compiled)
 
 
+@pytest.mark.slow
 def test_other_hooks_inside_at_one_size_are_a_program_of_their_own():
     def fn(x):
         with GRAPH.saved_tensors_hooks(*(GRAPH.to_dtype(ja.bfloat16) if x.shape[0] == 14 else GRAPH.quantize_int8())):
@@ -398,6 +401,7 @@ def test_by_default_the_first_size_is_exact_and_what_changes_gets_buckets():
     assert "masks: " in said
 
 
+@pytest.mark.slow
 def test_without_dynamic_each_size_is_a_program():
     fn = ja.compile(softmax_of_gram, dynamic=False)
     for n in (5, 6, 7, 6):
@@ -413,6 +417,7 @@ def test_dynamic_at_once():
     assert both.compiled.n_programs == 1
 
 
+@pytest.mark.slow
 def test_dynamic_at_once_learns_where_not_all_changes():
     both = Both(lambda x: x.reshape(x.shape[0], 2, -1).sum(1) @ ja.eye(3), dynamic=True)
     for n in (13, 15, 16):
@@ -420,6 +425,7 @@ def test_dynamic_at_once_learns_where_not_all_changes():
     assert both.compiled.n_programs == 2  # the first one is exact, as six columns are no matter of choice
 
 
+@pytest.mark.slow
 def test_dims_by_name_and_their_buckets():
     fn = ja.compile(lambda x: x.cumsum(0), dynamic={"x": {0: [10, 20]}})
     for n in (3, 9, 10, 19, 30):
@@ -428,6 +434,7 @@ def test_dims_by_name_and_their_buckets():
     assert fn.n_programs == 3  # of 10, of 20, and that of 30 rows
 
 
+@pytest.mark.slow
 def test_marks_say_what_changes_from_the_first_call_on():
     fn = ja.compile(lambda x: x.cumsum(0))
     x = ja.tensor(rows(9, 2))
@@ -442,6 +449,7 @@ def test_marks_say_what_changes_from_the_first_call_on():
     assert fn.n_programs == 4
 
 
+@pytest.mark.slow
 def test_a_dim_that_is_marked_static_has_a_program_for_each_size():
     fn = ja.compile(lambda x: x.cumsum(0))
     for n in (9, 10, 11):
@@ -561,6 +569,7 @@ def test_counts_of_distinct_and_repeated_elements_are_asked_for_alone(fn, nans):
     assert any(p.bucket is not None for p in both.compiled.programs), explained(both.compiled)
 
 
+@pytest.mark.slow
 def test_counts_without_buckets_are_compiled_exactly():
     both = Both(lambda x, n: x * 2 if int(n) > 3 else x - 1, dynamic=True)
     for n in (3, 4, 9):
@@ -588,6 +597,7 @@ def test_what_depends_on_sizes_otherwise_is_exact(fn, why):
     assert why in explained(both.compiled)
 
 
+@pytest.mark.slow
 def test_sizes_without_buckets():
     both = Both(lambda x: x.sum(0), dynamic={"x": 0})
     for n in (0, 1, 2, 3):
@@ -595,6 +605,7 @@ def test_sizes_without_buckets():
     assert "an axis has no elements" in explained(both.compiled) or both.compiled.n_programs > 1
 
 
+@pytest.mark.slow
 def test_parts_of_larger_storages_that_are_written_are_compiled_exactly():
     fn, tables = ja.compile(lambda x: x.mul_(2), dynamic={"x": 0}), [ja.tensor(rows(20, 2)) for _ in range(2)]
     for n in (13, 15):
@@ -641,7 +652,8 @@ VIEWS = {
 }
 
 
-@each("make", VIEWS.values(), ids=VIEWS)
+@pytest.mark.few(1)
+@pytest.mark.parametrize("make", VIEWS.values(), ids=VIEWS)
 def test_views_have_buckets_once_their_sizes_change(make, nans):
     both = Both(lambda x: x * x)
     for n in (5, 7, 8):  # at the border of a bucket
@@ -665,6 +677,7 @@ def test_an_expanded_leaf_has_a_gradient_for_each_element():
     both(lambda: (ja.tensor(rows(3, 1)).expand(3, 4).detach().requires_grad_(),))
 
 
+@pytest.mark.slow
 def test_why_a_view_that_is_written_or_returned_has_no_buckets():
     for fn, why in ((lambda x: x.mul_(2), "that is written"), (lambda x: x[1:], "that is returned")):
         compiled = ja.compile(fn)
@@ -675,6 +688,7 @@ def test_why_a_view_that_is_written_or_returned_has_no_buckets():
         assert f"argument `x` changes its size, and is a view {why}" in explained(compiled)
 
 
+@pytest.mark.slow
 def test_what_was_said_of_one_argument_leaves_others_their_buckets():
     compiled = ja.compile(lambda x, y: x.sum() + y.cumsum(0).sum())
     for n in (9, 10, 11, 12):
@@ -702,6 +716,7 @@ def test_generating_makes_few_programs(n_tokens):
 # programs
 
 
+@pytest.mark.slow
 def test_a_size_seen_before_is_not_traced_again():
     n_traces = []
 
@@ -721,6 +736,7 @@ def test_a_size_seen_before_is_not_traced_again():
     assert fn.n_programs == 2
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("has_count", [False, True], ids=["rates alone", "a count of the user's too"])
 def test_a_size_in_a_known_bucket_is_traced_once_where_rates_are_numbers(has_count, monkeypatch):
@@ -762,6 +778,7 @@ def test_a_size_in_a_known_bucket_is_traced_once_where_rates_are_numbers(has_cou
     assert fn.n_programs == 1, explained(fn)
 
 
+@pytest.mark.slow
 def test_a_symbol_that_is_taken_for_no_number_at_some_sizes_is_found_out():
     def step(x):
         rate = optimizer.param_groups[0]["lr"]
@@ -798,6 +815,7 @@ def test_a_new_size_in_a_known_bucket_compiles_nothing(what, caplog):
     assert any("XLA compilation" in record.getMessage() for record in caplog.records)  # that it would be seen
 
 
+@pytest.mark.slow
 def test_as_many_programs_are_kept_as_is_said():
     fn = ja.compile(lambda x: x.cumsum(0), dynamic={"x": 0}, max_programs=2)
     for n in (7, 12, 16, 8, 15, 6):
@@ -870,6 +888,7 @@ def test_training_and_evaluation_have_buckets_of_their_own():
     assert fn.n_programs == 2
 
 
+@pytest.mark.slow
 def test_clearing_forgets_sizes():
     fn = ja.compile(lambda x: x.cumsum(0), dynamic={"x": 0})
     fn(ja.zeros(5, 2))

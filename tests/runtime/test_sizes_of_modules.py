@@ -79,6 +79,7 @@ LINEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["RNN", *(pytest.param(n, marks=pytest.mark.slow) for n in LINEN if n != "RNN")])
 @pytest.mark.parametrize("how", [ja.jit, pytest.param(ja.compile, marks=pytest.mark.slow)])
 def test_a_gradient_of_a_linen_module(name, how, nans):

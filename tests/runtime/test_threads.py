@@ -135,6 +135,7 @@ def test_traces_in_several_threads():
     assert shared.tolist() == [1.0] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::jaxaot.errors.RecompileWarning")
 def test_clear_cache_while_calling():
     fn = ja.compile(lambda x: x + 1)
@@ -193,6 +194,7 @@ def test_grad_mode_is_that_of_the_thread():
     assert fn().requires_grad and fn.cache_info().misses == 2
 
 
+@pytest.mark.slow
 def test_kernels_are_found_by_all_threads():
     x = ja.tensor(np.arange(6.0))
 
@@ -269,6 +271,7 @@ def test_a_function_that_all_threads_call_first_is_traced_once(make):
     assert len(results) == 8 and n_runs() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::jaxaot.errors.RecompileWarning")
 def test_what_cannot_be_compiled_is_tried_once_by_all_threads():
     fn, n_runs = counted(os.pipe(), lambda x: x * random.random())

@@ -340,6 +340,7 @@ def test_sizes_of_subclasses_that_change_share_a_program(nans):
     assert compiled.n_programs == 1, compiled.explain().programs
 
 
+@pytest.mark.slow
 def test_a_size_that_no_inner_tensor_has_is_that_of_the_call():
     compiled = ja.compile(lambda x, y: x.to_dense() @ y, dynamic={"x": 0})
     for n in (12, 14):

@@ -25,6 +25,7 @@ CUBE = lambda x: x**3 + x.sin()
 TOTAL = lambda x: (x**3).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["jacrev", "jacfwd"])
 def test_jacobians_of_wrappers(name):
@@ -36,6 +37,7 @@ def test_jacobians_of_wrappers(name):
         assert not np.any(getattr(row, other).numpy())
 
 
+@pytest.mark.slow
 def test_hessians_of_wrappers():
     found = ja.func.hessian(TOTAL)(TwoTensor(A, B))
     same(found.a.a.a, ja.func.hessian(TOTAL)(A))
@@ -54,6 +56,7 @@ def test_maps_of_wrappers(fn, dim):
         same(found.b, ja.func.vmap(fn, in_dims=dim)(b))
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("make", some([Int8Weight.quantize, SemiStructuredSparse.prune, Float8Tensor.quantize], 2))
 def test_what_multiplies_by_a_packed_weight_is_differentiated_and_mapped(make):

@@ -34,6 +34,7 @@ def test_a_hook_sees_the_gradients_of_all_inner_tensors_together():
     assert x.grad.a.tolist() == x.grad.b.tolist() == [16.0] * 3
 
 
+@pytest.mark.slow
 def test_a_hook_sees_zeros_where_no_gradient_arrives():
     x = pair(3, requires_grad=True)
     y = x * 2
@@ -249,6 +250,7 @@ class Swapped(ja.autograd.Function):
         return Masked(gradient.a * gradient.b * x.b, x.b)
 
 
+@pytest.mark.slow
 def test_compiled_backwards_of_functions_and_hooks_of_wrappers():
     compiler = ja.autograd.TapeCompiler()
 

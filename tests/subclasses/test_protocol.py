@@ -355,6 +355,7 @@ def test_modes():
     assert x._version == before + 2
 
 
+@pytest.mark.slow
 def test_a_parameter():
     p = ja.nn.Parameter(pair(2, 2))
     assert isinstance(p, ja.nn.Parameter)

@@ -274,6 +274,7 @@ def test_sparse_products_and_their_gradients(run):
         np.testing.assert_allclose(of[0][1].to_dense().numpy(), (of[1][1] * mask).numpy(), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_sparse_weight_is_trained():
     w, x = ja.randn(8, 16), ja.randn(3, 16)
     sparse = SemiStructuredSparse.prune(w).requires_grad_()

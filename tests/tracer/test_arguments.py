@@ -408,6 +408,7 @@ def test_complex_numbers_are_traced():
     assert [fn(ja.ones(1), s).item() for s in (2j, 3j)] == [2j, 3j] and fn.cache_info().misses == 1
 
 
+@pytest.mark.slow
 def test_arrays_of_keys_are_arguments_and_results():
     fn = ja.compile(lambda key: (jax.random.normal(key, (2,)), jax.random.split(key)))
     for seed in (0, 1):

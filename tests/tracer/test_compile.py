@@ -472,6 +472,7 @@ def test_a_number_before_a_traced_float():
     assert fn(ja.ones(1), 0.25).item() == 0.75
 
 
+@pytest.mark.slow
 def test_compiled_calls_free_what_they_made():
     fn = ja.compile(lambda x, w: (x @ w).relu().sum())
     x, w = ja.ones(4, 4), ja.ones(4, 4, requires_grad=True)
@@ -568,6 +569,7 @@ def test_a_deep_copy_of_an_object_with_a_compiled_method():
     assert other.step.cache_info().misses == 1 and other.scaled.cache_info().misses == 1
 
 
+@pytest.mark.slow
 def test_an_index_that_the_function_reaches():
     table, index = ja.arange(12.0).reshape(4, 3), ja.tensor([2, 0])
     fn = ja.compile(lambda: table[index])

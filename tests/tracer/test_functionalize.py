@@ -69,6 +69,7 @@ def assert_close(got, wanted):
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-4), got, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", some(TRANSFORMATIONS, 2))
 def test_a_functionalized_program_composes_with(name):
@@ -86,6 +87,7 @@ def test_a_compiled_program_composes_with(name):
     assert_close(transform(ja.func.functionalize(compiled)), transform(formula))
 
 
+@pytest.mark.slow
 def test_bodies_of_control_flow():
     xs = jnp.arange(8.0).reshape(4, 2)
     pure = ja.func.functionalize(step)
@@ -463,6 +465,7 @@ def test_compiled_called_with_bare_symbols():
     assert_close(jax.vmap(fn)(x), 2 * jnp.sin(x))
 
 
+@pytest.mark.slow
 def test_compiled_inside_compiled_is_one_graph():
     inner = ja.compile(lambda x, w: x.mul_(2) @ w)
     outer = ja.compile(lambda x, w: inner(x, w).tanh())

@@ -180,6 +180,7 @@ def test_an_object_argument_is_known_by_what_it_holds_and_a_value_by_equality():
         fn(x, ja.ones(1))
 
 
+@pytest.mark.slow
 def test_a_generator_is_found_by_its_path():
     fn = ja.compile(lambda g: ja.rand(2, generator=g))
     first, second = ja.Generator().manual_seed(1), ja.Generator().manual_seed(2)
@@ -534,6 +535,7 @@ def test_what_the_function_reads_of_the_python_world(name):
     assert any(reason in text for text in reasons(fn)), reasons(fn)
 
 
+@pytest.mark.slow
 def test_globals_defaults_closures_and_class_attributes(monkeypatch):
     act, layer = plus_one, Scaling(w=1, scale=1)
 

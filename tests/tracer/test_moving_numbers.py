@@ -141,6 +141,7 @@ def test_an_index_that_leaves_the_tensor_is_an_error_and_one_that_turns_negative
     assert s.n == 4
 
 
+@pytest.mark.slow
 def test_what_is_read_and_then_written_through_is_the_view_that_it_is_eagerly():
     s = SimpleNamespace(n=0, buf=ja.zeros(4, 3))
 
@@ -358,6 +359,7 @@ def test_numbers_in_containers_that_are_replaced_are_plain_numbers_afterwards():
     assert call.cache_info().misses == 2, call.explain_recompiles()  # `kept` is None at first
 
 
+@pytest.mark.slow
 def test_a_tuple_in_two_places_is_one_only_while_it_is():
     s = SimpleNamespace()
 

@@ -42,6 +42,7 @@ EAGER = {"a module": "where an int stands for a parameter, or a dict of them is 
 """Programs that run without a program after some change of what they read."""
 
 
+@pytest.mark.few(22)
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_read_is_guarded_and_nothing_else(name):
     report = check(of_case(CASES[name]))

@@ -7,6 +7,7 @@ import math
 
 import jax
 import numpy as np
+import pytest
 
 import jaxaot as ja
 import jaxaot.nn.functional as F
@@ -75,6 +76,7 @@ def written(x, a):
 VALUES = (0.5, 0.75, 0.3)
 
 
+@pytest.mark.slow
 @each(
     "fn, n",
     [
@@ -102,6 +104,7 @@ def test_what_python_does_with_a_float_is_as_eagerly(fn, n):
     assert n_programs(fn, VALUES) == n
 
 
+@pytest.mark.slow
 @each(
     "fn, values, n",
     [

@@ -11,6 +11,7 @@ def table(n=20, m=3):
     return ja.tensor(rows(n, m))
 
 
+@pytest.mark.slow
 def test_one_program_serves_all_places_and_storages():
     w = ja.tensor(rows(3, 3), requires_grad=True)
     fn, data = ja.compile(lambda x: (x @ w).tanh().sum(), dynamic=False), table()
@@ -65,6 +66,7 @@ def test_what_does_more_than_read_has_the_storage(fn):
             assert (got._base is tables[0]) == (right._base is tables[1])
 
 
+@pytest.mark.slow
 def test_a_part_of_what_the_call_writes():
     def fn(x, y):
         x.mul_(2)

@@ -116,6 +116,7 @@ def wanted(case):
     return {*FINE, "warned"} if case.file == "outside" else FINE
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("part", [pytest.param(i, marks=pytest.mark.slow if i else ()) for i in range(N_PARTS)])
 @pytest.mark.parametrize("path", files(), ids=lambda path: path.stem)
 def test_state_is_as_eagerly(path, part):

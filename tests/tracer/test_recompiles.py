@@ -53,6 +53,7 @@ def test_a_shape_that_keeps_changing_is_named_once():
     assert "8 of them because of argument `x`" in words[0] and "leave `dynamic=False` out" in words[0]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("arguments", "about", "advice"),
@@ -68,6 +69,7 @@ def test_the_warning_says_what_to_write_instead(arguments, about, advice):
     assert about in words and advice in words and "explain_recompiles()" in words
 
 
+@pytest.mark.slow
 def test_an_attribute_that_keeps_changing_is_named():
     class Model:
         def __init__(self):
@@ -87,6 +89,7 @@ def test_an_attribute_that_keeps_changing_is_named():
     assert "because of `self.epoch`" in words and "Keep it in a tensor" in words
 
 
+@pytest.mark.slow
 def test_several_reasons_are_warned_about_one_by_one_and_modes_never():
     fn = ja.compile(lambda x, n: x + len(n), dynamic=False)
 
@@ -292,6 +295,7 @@ def test_the_line_that_reads_what_changed_is_quoted(caplog):
     assert caplog.messages == [f"`body` is compiled again: program 1: {reason}"]
 
 
+@pytest.mark.slow
 def test_the_warning_quotes_the_line_too():
     thing = Thing()
     fn = ja.compile(lambda x: x * len(thing.mode))

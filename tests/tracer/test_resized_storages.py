@@ -143,6 +143,7 @@ def test_a_copy_into_no_bytes_is_refused_and_one_of_the_values_alone_is_not():
         assert copied.tolist() == [0, 1, 2, 3] and p.untyped_storage().nbytes() == 0
 
 
+@pytest.mark.slow
 def test_what_is_made_like_a_tensor_reads_none_of_its_values():
     makers = {
         "zeros": ja.zeros_like, "ones": ja.ones_like, "full": lambda p: ja.full_like(p, 3), "random": ja.rand_like,

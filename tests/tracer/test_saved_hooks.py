@@ -109,6 +109,7 @@ def test_the_example_of_the_design():
     assert np.allclose(x.grad.numpy(), np.asarray(x.detach().exp().to(ja.float8_e4m3fn).to(ja.float32).numpy()))
 
 
+@pytest.mark.slow
 def test_each_residual_is_traced_with_its_own_type():
     seen = []
 
@@ -178,6 +179,7 @@ def test_unpacking_is_held_back_until_its_cotangent_is_there():
     assert compiled.backward.as_text().count("optimization_barrier") >= 5  # the last layer has its at once
 
 
+@pytest.mark.slow
 def test_peaks_are_lower_than_with_hooks_that_run_at_the_same_time():
     weights = [(ja.randn(64, 64) * 0.1).requires_grad_() for _ in range(8)]
 
@@ -206,6 +208,7 @@ def test_peaks_are_lower_than_with_hooks_that_run_at_the_same_time():
     assert forward < by_hand_forward / 2 and backward < by_hand_backward / 2
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_hooks_that_run_eagerly():
     run, weights = network()
     x = ja.rand(4, 8)
@@ -426,6 +429,7 @@ def test_under_aot_function():
     assert not np.array_equal(plain[0], packed[0]) and close(plain, packed, 0.1)
 
 
+@pytest.mark.slow
 def test_in_a_function_with_a_loop_and_writes():
     w = weight()
 
@@ -515,6 +519,7 @@ class Kept:
         return ja.tensor(packed) if isinstance(packed, np.ndarray) else packed - 1
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("compiled", [False, True])
 def test_the_hooks_of_a_call_are_gone_when_its_backward_is_done(compiled):

@@ -102,6 +102,7 @@ def test_every_way_to_ask(ask):
     assert fn.cache_info() == (1, 1, 1)
 
 
+@pytest.mark.slow
 def test_a_loop_until_convergence():
     @compiled
     def root(x):
@@ -184,6 +185,7 @@ def test_a_traced_float_and_a_constant_may_be_asked_for():
         assert np.allclose(actual, wanted)
 
 
+@pytest.mark.slow
 def test_shapes_that_depend_on_values():
     @compiled
     def fn(x):
@@ -195,6 +197,7 @@ def test_shapes_that_depend_on_values():
         assert len(places) == np.count_nonzero(x) and total == sum(x) and unique.tolist() == sorted(set(x))[::-1]
 
 
+@pytest.mark.slow
 def test_the_number_of_selected_elements_is_all_that_is_asked_for():
     fn = compiled(lambda x: (x.nonzero(), x[x > 1].reshape(-1, 1)))
     same(fn, ja.tensor([0.0, 1.0, 2.0]))
@@ -368,6 +371,7 @@ def test_random_draws_are_those_of_eager():
 # -- what is computed, and how often -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_each_segment_runs_once_in_a_call_that_hits():
     before, n_before = counted()
     after, n_after = counted()
@@ -469,6 +473,7 @@ def recompile_warnings(run):
     return [str(w.message) for w in caught if issubclass(w.category, RecompileWarning)]
 
 
+@pytest.mark.slow
 def test_a_value_that_is_always_another_has_python_run_the_function():
     seen = []
 

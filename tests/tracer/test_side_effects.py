@@ -183,6 +183,7 @@ def test_a_hidden_state():
     agree(make, most=3)
 
 
+@pytest.mark.slow
 def test_a_cache_that_grows():
     def make():
         m = State(k=ja.zeros(0, 2))

@@ -168,6 +168,7 @@ def test_it_may_be_nested_in_methods_and_loops_with_values_asked_before_and_afte
             assert np.allclose(a.w.grad, b.w.grad, 1e-5) and a.seen == b.seen
 
 
+@pytest.mark.slow
 def test_calls_that_differ_are_bounded_and_stay_right():
     run = compiled(lambda x: (outside(x.sin() * 2) + 1).cos(), max_programs=4)
     with pytest.warns(RecompileWarning, match="compiled in 4 ways"):
@@ -704,6 +705,7 @@ def test_a_backward_inside_is_part_of_the_programs():
     assert losses[::2] == pytest.approx(losses[1::2], rel=1e-4)
 
 
+@pytest.mark.slow
 def test_gradients_are_as_eagerly_whatever_a_backward_inside_reaches():
     @ja.compiler.disable
     def outside_grad(x):

@@ -121,6 +121,7 @@ OF_NUMPY = {
 }
 
 
+@pytest.mark.slow
 @each("name", OF_NUMPY)
 def test_tensors_are_made_of_numpy_arguments_in_one_graph(name):
     fn = ja.compile(lambda a: OF_NUMPY[name](a) * 2, fullgraph=True)

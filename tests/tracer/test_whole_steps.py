@@ -148,6 +148,7 @@ def test_an_attribute_dict_with_getattr():
     agree(make)
 
 
+@pytest.mark.slow
 def test_an_easydict_whose_items_are_attributes_too():
     class EasyDict(dict):
         def __init__(self, given=None, **more):
@@ -296,6 +297,7 @@ def test_a_config_whose_names_are_mapped():
     agree(make)
 
 
+@pytest.mark.slow
 def test_overrides_in_a_chain_map_and_in_context_variables():
     amp = contextvars.ContextVar("amp", default=1.0)
 
@@ -503,6 +505,7 @@ def test_contexts_written_as_generators():
     agree(make)
 
 
+@pytest.mark.slow
 def test_a_context_that_is_an_object_with_state():
     class SwapWeights:
         """Weights of an average are in their place inside."""
@@ -640,6 +643,7 @@ def test_layers_that_are_unfrozen_one_by_one():
     agree(make)
 
 
+@pytest.mark.slow
 def test_modes_of_modules_and_statistics():
     def make():
         model = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 8), nn.LayerNorm(8))
@@ -760,6 +764,7 @@ def test_hooks_that_keep_and_change_activations():
     agree(make, most=5)
 
 
+@pytest.mark.slow
 def test_weights_that_are_tied_and_untied():
     class Language(nn.Module):
         def __init__(self):
@@ -903,6 +908,7 @@ def test_a_mixture_of_experts():
     agree(make, most=5)
 
 
+@pytest.mark.slow
 def test_adversaries_with_two_optimizers():
     class Gan:
         n_critic = 2
@@ -1043,6 +1049,7 @@ def test_a_queue_of_keys_with_a_pointer():
     agree(make, most=5)
 
 
+@pytest.mark.slow
 def test_a_state_that_is_carried_from_batch_to_batch():
     class Recurrent(nn.Module):
         def __init__(self):
@@ -1246,6 +1253,7 @@ def test_a_tokenizer_in_the_closure():
     agree(make)
 
 
+@pytest.mark.slow
 def test_a_text_is_tokenized_that_is_an_argument():
     def make():
         tokenizer, table = Tokenizer(), ja.randn(64, 8)
@@ -1598,6 +1606,7 @@ def test_evaluation_with_metrics_kept_in_objects():
     agree(make)
 
 
+@pytest.mark.slow
 def test_a_trainer_with_state_control_and_a_handler_of_callbacks():
     @dataclasses.dataclass
     class State:
@@ -1797,6 +1806,7 @@ def test_a_replay_buffer_that_is_a_ring_of_transitions():
     agree(make, most=7)
 
 
+@pytest.mark.slow
 def test_greedy_decoding_with_a_state_of_words():
     @dataclasses.dataclass
     class Hypothesis:

@@ -143,6 +143,7 @@ def test_a_compiled_function_in_a_checkpointed_one(block):
     check_same(outcome(block, lambda fn, h: checkpoint(ja.compile(fn), h)), wanted)
 
 
+@pytest.mark.slow
 def test_eagerly_no_residual_is_kept():
     arrays = []
 
@@ -515,6 +516,7 @@ def test_a_budget_for_a_block_of_code():
         (world.x * 2).sum().backward()
 
 
+@pytest.mark.slow
 def test_marks_and_names_of_tensors():
     world = World()
 

@@ -165,6 +165,7 @@ def test_a_python_bool_is_decided_while_tracing():
     assert not equations(traced, "cond")
 
 
+@pytest.mark.slow
 def test_nested_cond():
     def fn(x, buffer):
         def inner():
@@ -176,6 +177,7 @@ def test_nested_cond():
         same(fn, lambda: (ja.tensor(signs), ja.zeros(2)), flags=signs[0] > 0)
 
 
+@pytest.mark.slow
 def test_two_histories_of_one_storage():
     """A detached twin is written in one branch, the tensor itself in the other."""
 
@@ -234,6 +236,7 @@ def test_under_no_grad_nothing_requires_grad():
 # -- scan --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_scan_carries_tensors():
     def fn(xs, w):
         def iteration(h, x):
@@ -351,6 +354,7 @@ def test_a_captured_tensor_begins_to_require_grad_in_the_loop():
     same(fn, lambda: (ja.arange(6.0).reshape(3, 2), leaf(1.0, 2.0), ja.ones(2)))
 
 
+@pytest.mark.slow
 def test_a_carry_begins_to_require_grad_in_the_loop():
     def fn(xs, w):
         return ja.scan(lambda c, x: (c * w + x, c), ja.ones(2), xs)
@@ -423,6 +427,7 @@ def test_scan_in_scan():
     same(fn, lambda: ((ja.arange(6.0) / 3).reshape(3, 2), leaf(1.0, 2.0), ja.ones(2)))
 
 
+@pytest.mark.slow
 def test_an_optimizer_step_in_a_scan():
     """Writes under no_grad to a leaf: each iteration sees the new value, and gradients flow to the leaf."""
 
@@ -475,6 +480,7 @@ def test_a_backward_in_each_iteration_through_nested_control_flow():
     same(fn, lambda: (ja.arange(6.0).reshape(3, 2) / 5, leaf(1.0, 2.0)))
 
 
+@pytest.mark.slow
 def test_backward_within_the_trace():
     """The tape of a trace runs through the equations of control flow."""
 
@@ -494,6 +500,7 @@ def test_backward_within_the_trace():
     same(fn, make, then=lambda *_: None, flags=False)
 
 
+@pytest.mark.slow
 def test_what_was_made_before_is_used_in_a_loop_by_two_histories():
     def fn(xs, w):
         h = w * 1
@@ -542,6 +549,7 @@ def test_complex_gradients_are_those_of_the_tape(where):
     np.testing.assert_allclose(grads[1], grads[0], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_masks_and_views_of_another_dtype():
     def fn(xs, buffer, bits):
         def iteration(c, x):
@@ -659,6 +667,7 @@ def test_a_while_loop_that_never_runs():
     same(fn, lambda: (ja.ones(2), ja.zeros(2)), flags=False)
 
 
+@pytest.mark.slow
 def test_a_condition_that_writes_and_draws():
     def fn(x, tries):
         def goes_on(x):
@@ -738,6 +747,7 @@ def test_dropout_in_a_scan():
     same(fn, lambda: (ja.arange(12.0).reshape(6, 2), leaf(1.0, 2.0)))
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("training", [True, False])
 def test_a_branch_that_draws_and_one_that_does_not(training):
@@ -767,6 +777,7 @@ def test_random_numbers_in_nested_loops():
     same(fn, lambda: (ja.arange(4.0),))
 
 
+@pytest.mark.slow
 def test_a_generator_of_ones_own():
     def fn(xs, g):
         ys = ja.scan(lambda c, x: (c + ja.rand(2, generator=g), ja.rand((), generator=g)), ja.zeros(2), xs)

@@ -65,6 +65,7 @@ def test_as_torch(name, is_compiled):
     assert before[0].tolist() == ja.tensor(X).tolist() and before[1].tolist() == ja.tensor(W).tolist()
 
 
+@pytest.mark.slow
 def test_the_tape_outside_sees_a_transformed_function():
     x, w = ja.tensor(X, requires_grad=True), ja.tensor(W, requires_grad=True)
     value = ja.func.grad(scalar)(x, w).sin().sum()
@@ -174,6 +175,7 @@ def test_no_grad_is_for_reverse_mode_and_for_functions_outside():
     assert shown[0] == shown[1] == [0, 0, 6, 6]
 
 
+@pytest.mark.slow
 def test_what_a_recorded_function_draws_is_what_it_would_have_drawn():
     w = ja.ones(4, requires_grad=True)
     noisy = lambda x, w: (x * w * ja.rand(4)).sum()

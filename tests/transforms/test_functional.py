@@ -204,6 +204,7 @@ def test_wrong_calls_as_torch(name):
     compare(ours, theirs)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", some(["jvp", "vjp", "vhp", "hvp", "jacobian", "hessian"], 3))
 def test_in_a_compiled_function(name):
@@ -217,6 +218,7 @@ def test_in_a_compiled_function(name):
         np.testing.assert_allclose(ours.numpy(), expected.numpy(), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_derivative_without_a_graph_is_not_differentiated_to_zeros():
     x = ja.tensor(0.5)
     sine = lambda x: x.sin()

@@ -195,6 +195,7 @@ def test_a_stack_of_modules_as_torch(base):
         np.testing.assert_allclose(own_g[name].numpy(), g[name].numpy(), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_compiled():
     module = modules(ja, Plain)()
     x, weight = ja.tensor([[0.3, -1.0]]), ja.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
@@ -305,6 +306,7 @@ def test_a_stack_of_nnx_modules():
         np.testing.assert_allclose(means[i].numpy(), model.norm.mean[...], rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("way", ["ours", pytest.param("torch", marks=pytest.mark.oracle)])
 def test_batch_norms_forget_their_statistics(way):

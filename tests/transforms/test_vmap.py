@@ -270,6 +270,7 @@ def test_different_indices_draw_their_parts_of_what_the_whole_draws(name, chunk_
     assert drawn_from_seed_5(by_index, x) == drawn_from_seed_5(draw, x)
 
 
+@pytest.mark.slow
 def test_compiled_maps_in_maps_draw_as_eagerly():
     def rows(x):
         inner = ja.func.vmap(lambda t: t + ja.rand(()), randomness="different")

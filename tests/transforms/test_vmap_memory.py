@@ -120,6 +120,7 @@ def test_a_view_that_strides_do_not_have_is_refused(way):
     assert called(way, m.func.vmap(lambda t: t.reshape(10), in_dims=1), x).shape == (3, 10)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_other_dtypes_of_what_has_gaps(way):

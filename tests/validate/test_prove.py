@@ -200,6 +200,7 @@ def test_a_long_list_proves_sound():
     assert calls(lambda x: x * o.items[-1] + len(o.items)) == 1
 
 
+@pytest.mark.slow
 def test_many_tensors_prove_sound_in_time():
     o = Box(weights=[ja.ones(1) for _ in range(150)])
 

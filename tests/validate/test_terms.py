@@ -60,6 +60,7 @@ def test_inverted_whole_numbers_are_pythons():
     assert all(check("invert", (x,)) for x in WHOLE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_in", [53, pytest.param(4, marks=pytest.mark.slow)])
 @each("how", OF_TWO)
 def test_operations_on_two_numbers_are_pythons(how, one_in):
@@ -68,6 +69,7 @@ def test_operations_on_two_numbers_are_pythons(how, one_in):
     assert sum(check(how, pair) for pair in [*itertools.product(TRUTH, TRUTH), *pairs[::one_in]]) > 2
 
 
+@pytest.mark.slow
 @each("how", OF_ONE)
 def test_operations_on_one_number_are_pythons(how):
     assert sum(check(how, (x,)) for x in (*WHOLE, *REAL, *TRUTH)) > 2

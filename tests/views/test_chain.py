@@ -81,6 +81,7 @@ def chains(n):
         yield seed, size, tuple(chain), geometry
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [12, pytest.param(200, marks=pytest.mark.slow)])
 def test_values_and_geometry_agree(n):
     for seed, size, chain, geometry in chains(n):
@@ -88,6 +89,7 @@ def test_values_and_geometry_agree(n):
         np.testing.assert_array_equal(apply_chain(chain, x), memory_places(*geometry), f"seed {seed}: {chain}")
 
 
+@pytest.mark.slow
 def test_a_form_with_starts_is_the_chain():
     for seed, size, chain, geometry in chains(40):
         x = jnp.arange(int(np.prod(size)), dtype=jnp.int32).reshape(size)

@@ -42,6 +42,7 @@ def random_view(choose, part):
     return layout_of([size[i] for i in order], [stride[i] for i in order], I32), begin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(6, 1))
 def test_what_a_view_shows_of_a_part(seed):
     choose = random.Random(seed)

@@ -102,6 +102,7 @@ def test_random_views_read_and_write_what_enumeration_says():
     assert n_boxes > 65  # most views are boxes: reshapes and one slice
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", FEW_OR_MANY)
 def test_the_laws_of_lenses(n):
     for seed, storage, view, offset in cases(n):

@@ -65,9 +65,9 @@ declare(
     _pass("convolutions.multiply_convolutions", is_exact=False, looks_for="conv_general_dilated"),
     _pass("convolutions.pad_images", looks_for="conv_general_dilated"),
     _pass("products.fold_transposes", looks_for="transpose"),
-    _pass("attention.divide_late", is_exact=False, keeps_axes=True, looks_for="dot_general"),
+    _pass("attention.divide_late", On.LOWERED | On.CUT, is_exact=False, keeps_axes=True, looks_for="dot_general"),
     # in blocks, of what late division left
-    _pass("attention.skip_masked", looks_for="select_n and or", is_exact=False),
+    _pass("attention.skip_masked", On.LOWERED | On.CUT, looks_for="select_n and or", is_exact=False),
     _pass("products.flatten_dots", looks_for="dot_general"),
     _pass("products.order_operands", looks_for="dot_general"),
     _pass("kernels.unroll_threefry", keeps_axes=True, looks_for="random_bits"),

@@ -309,7 +309,9 @@ _CYCLE = (
 
 
 def _listed(tensors: Any) -> list[Any]:
-    listed = [tensors] if isinstance(tensors, (Tensor, GradientEdge)) else tensors
+    if isinstance(tensors, (Tensor, GradientEdge)):
+        return [tensors]
+    listed = tensors
     if not isinstance(listed, Iterable) or isinstance(listed, str | bytes | Mapping):
         raise TensorTypeError(
             f"A gradient is of a tensor and with respect to tensors, or lists of them, and this is {tensors!r}. Write "

@@ -181,7 +181,7 @@ def surroundings() -> tuple[tuple[str, str], ...]:
     """Returns (name, value) of what programs depend on in this process and machine, apart from settings."""
     return (
         ("jaxaot", f"{JAXAOT} {_source_digest()}"),
-        ("processor", _processor()),
+        ("processor", processor()),
         ("python", platform.python_implementation()),
     )
 
@@ -196,7 +196,8 @@ def _source_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def _processor() -> str:
+@functools.cache
+def processor() -> str:
     """Returns the name and the features of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()

@@ -29,22 +29,26 @@ class Folder:
       max_bytes: What all its files may take; beyond that those go that were used least recently.
     """
 
-    def __init__(self, path: str | os.PathLike[str], max_bytes: int):
+    def __init__(self, path: str | os.PathLike[str], max_bytes: int, setting: str = "cache_dir"):
         """Makes the directory if it is not there, and checks it.
+
+        Args:
+          path: Where it is.
+          max_bytes: What all its files may take.
+          setting: The one that names it.
 
         Raises:
           CacheFolderError: If others may write to it, or it cannot be used.
         """
         self.path, self.max_bytes = Path(path).expanduser().absolute(), max_bytes
         try:
-            self.path.mkdir(parents=True, mode=0o700, exist_ok=True)
-            require_own(self.path)
-            (self.path / EXECUTABLES).mkdir(mode=0o700, exist_ok=True)
-            require_own(self.path / EXECUTABLES)
+            for place in (self.path, self.path / EXECUTABLES) if setting == "cache_dir" else (self.path,):
+                place.mkdir(parents=True, mode=0o700, exist_ok=True)
+                require_own(place, setting)
         except OSError as error:
             raise CacheFolderError(
-                f"The directory {str(self.path)!r} of `cache_dir` cannot be used: {error.strerror}. Name one that you "
-                "may write to, or `cache_dir=None`."
+                f"The directory {str(self.path)!r} of `{setting}` cannot be used: {error.strerror}. Name one that you "
+                f"may write to, or `{setting}=None`."
             ) from error
 
     def read(self, name: str) -> bytes | None:
@@ -65,11 +69,18 @@ class Folder:
         return content
 
     def write(self, name: str, content: bytes) -> None:
-        """Writes a file at once: others see all of it or nothing. What cannot be written is left out."""
-        with contextlib.suppress(OSError):
+        """Writes a file at once, and removes others if there is too much."""
+        if self.replace(name, content):
+            self.trim()
+
+    def replace(self, name: str, content: bytes) -> bool:
+        """Writes a file at once: others see all of it or nothing. Returns whether it could be written."""
+        try:
             with written_at_once(self.path / name, 0o600) as unfinished:
                 Path(unfinished).write_bytes(content)
-            self.trim()
+        except OSError:
+            return False
+        return True
 
     def remove(self, name: str) -> None:
         """Removes a file, if it is there."""
@@ -105,8 +116,8 @@ class Folder:
             total -= size
 
 
-def require_own(path: Path) -> None:
-    """Raises unless a directory is the user's, and nobody else may write to it.
+def require_own(path: Path, setting: str = "cache_dir") -> None:
+    """Raises unless a directory, which a setting names, is the user's, and nobody else may write to it.
 
     Raises:
       CacheFolderError: If it is not.
@@ -115,7 +126,7 @@ def require_own(path: Path) -> None:
     why = "it is no directory" if not stat.S_ISDIR(found.st_mode) else _why_foreign(found)
     if why is not None:
         raise CacheFolderError(
-            f"The directory {str(path)!r} of `cache_dir` is refused: {why}. Programs are read from it, and whoever may "
+            f"The directory {str(path)!r} of `{setting}` is refused: {why}. Programs are read from it, and whoever may "
             f"write there could run code as you. Use a directory of your own, with `chmod 700 {path}`."
         )
 

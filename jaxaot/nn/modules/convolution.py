@@ -109,11 +109,14 @@ class _Forward(_ConvNd):
         super().__init__(**arguments(locals()), is_transposed=False, output_padding=0)
 
     def forward(self, input: Tensor) -> Tensor:
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:  # derived layers call it
         padding = self.padding
         if self.padding_mode != "zeros":
             input, padding = functional.pad(input, self._ends, self.padding_mode), 0
         convolve = _FORWARD[self._n_dims - 1]
-        return convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+        return convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
 
 class Conv1d(_Forward, n_dims=1):

@@ -26,6 +26,7 @@ from jaxaot.optim.groups import (
     text_of,
     update_complex,
 )
+from jaxaot.optim.updates import updates_of
 from jaxaot.tape.hooks import RemovableHandle
 
 ParamsT = Iterable[Any]
@@ -109,6 +110,7 @@ class Optimizer:
     def _step(self) -> None:
         for group in self.param_groups:
             is_ascent = group.get("maximize", False)
+            waiting = updates_of(self, group)
             for parameter in group["params"]:
                 gradient = parameter.grad
                 if gradient is None:
@@ -116,12 +118,18 @@ class Optimizer:
                 state = self.state.get(parameter)
                 if state is None:
                     state = self._begin(parameter, group)
+                if waiting is not None:
+                    if waiting.takes(parameter, gradient, state):
+                        continue
+                    waiting.run()
                 if is_ascent:
                     gradient = -gradient
                 if parameter.is_complex():
                     update_complex(self, parameter, gradient, state, group)
                 else:
                     self._update(parameter, gradient, state, group)
+            if waiting is not None:
+                waiting.run()
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Removes the gradients of the parameters, or sets them to zero."""

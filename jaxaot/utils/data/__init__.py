@@ -3,6 +3,8 @@
 Shuffles are drawn by jaxaot's generators: the same seed gives the same order, which is not PyTorch's.
 """
 
+import sys as _sys
+
 from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.utils.data.collate import default_collate as default_collate
 from jaxaot.utils.data.collate import default_convert as default_convert
@@ -23,4 +25,6 @@ from jaxaot.utils.data.samplers import SubsetRandomSampler as SubsetRandomSample
 from jaxaot.utils.data.samplers import WeightedRandomSampler as WeightedRandomSampler
 from jaxaot.utils.data.workers import get_worker_info as get_worker_info
 
+for _theirs, _ours in {"dataloader": "loader", "dataset": "datasets", "sampler": "samplers"}.items():
+    globals()[_theirs] = _sys.modules[f"{__name__}.{_theirs}"] = _sys.modules[f"{__name__}.{_ours}"]
 _show_only_public(globals())

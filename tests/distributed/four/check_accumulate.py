@@ -96,6 +96,7 @@ def kinds(program):
     return [c.kind for c in program.collectives if c.nbytes > 64]  # more than losses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lay", [sharded, pytest.param(replicated, marks=pytest.mark.slow)])
 def test_devices_exchange_nothing_meanwhile(lay):
     model, right = lay(made()), right_of()
@@ -225,6 +226,7 @@ def test_scalars_keywords_frozen_parameters_and_halves():
     assert model.frozen.grad is None
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_refused_and_changes_nothing():
     model, forward = sharded(made()), ja.compile(loss_of)
     with pytest.raises(TensorTypeError, match=r"takes a `ja\.nn\.Module`"), no_sync(lambda x: x):

@@ -39,6 +39,7 @@ def loss(model, x):
 SAVED = 4 * ROWS * WIDTH  # bytes of one value of all devices together
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("placement", [Shard(0), pytest.param(Replicate(), marks=pytest.mark.slow)])
 def test_bytes_that_are_saved(placement):
     model, x = made(placement)

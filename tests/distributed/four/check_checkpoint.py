@@ -32,6 +32,7 @@ def state_of(model, optimizer):
     return {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_devices", [2, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_state_is_read_over_other_devices(tmp_path, n_devices):
     model, optimizer, step = trained(4)

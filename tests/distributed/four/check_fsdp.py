@@ -147,6 +147,7 @@ def check_freed(storages, fn, args, right):
     assert all(aval.shape not in shapes for aval in kept.forward.out_avals), "a gathered parameter was saved"
 
 
+@pytest.mark.slow
 def test_the_program_of_the_seed_runs_as_written():
     layers = [(ja.randn(32, 32) * 0.1).requires_grad_() for _ in range(2)]
     x = distribute_tensor(ja.randn(8, 32), MESH, [Shard(0)])

@@ -55,6 +55,7 @@ GENERATOR = ja.Generator()
 SLOW = (pytest.param(fn, marks=pytest.mark.slow) for fn in (dropped, loop, until, region, from_generator))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fn", [branch, *SLOW])
 def test_random_numbers_are_those_of_the_surroundings(fn):
     run, x = by_rows(fn), rows()

@@ -95,6 +95,7 @@ def test_arrays_under_jit_and_remat():
             np.testing.assert_allclose(gradients[name], RIGHT[name], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("how", [pytest.param("eager", marks=pytest.mark.slow), "compiled"])
 def test_gradients_of_functions(how):

@@ -131,6 +131,7 @@ WRITTEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", some(WRITTEN, 2))
 def test_ways_to_write_it(name):
@@ -376,6 +377,7 @@ def test_most_random_programs_skip_something():
     assert skipping > 20
 
 
+@pytest.mark.slow
 def test_a_compiled_step_skips(everything_is_large):
     mask = MASKS["causal"](*rows_and_columns())
     fn = with_gradients(lambda q, k, v: attention(q, k, v, mask))

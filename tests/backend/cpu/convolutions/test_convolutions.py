@@ -199,6 +199,7 @@ def test_grouped_convolutions_and_their_gradients_are_split():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", some([jnp.float32, jnp.bfloat16], 1))
 def test_depthwise_convolutions_and_their_gradients_are_sums(dtype):
     x, k = normal(0, 2, 8, 8, 6, dtype=dtype), normal(1, 3, 3, 1, 6, dtype=dtype)

@@ -54,6 +54,7 @@ def test_random_loops_keep_their_values_and_gradients(seed):
     assert (after == 0) == (unroll is True or unroll >= length or length == 1)
 
 
+@pytest.mark.slow
 def test_every_kind_of_value_a_loop_carries():
     def fn(key, flag, x):
         def step(state, row):

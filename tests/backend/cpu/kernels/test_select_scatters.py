@@ -141,6 +141,7 @@ def test_nan_and_infinities_stay_where_they_were(poison):
     assert not bool(np.isfinite(got).all())
 
 
+@pytest.mark.slow
 def test_losses_are_lowered_without_scatters():
     executable = Executable(inline(jax.make_jaxpr(cross_entropy("fill"))(X, Y)))
     assert not [e for e in executable.tuned.jaxpr.jaxpr.eqns if e.primitive.name.startswith("scatter")]

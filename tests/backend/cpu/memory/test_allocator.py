@@ -155,6 +155,7 @@ def deep(tanh, weights, x):
     return (x * x).mean()
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("rows", "passes", "expected"),

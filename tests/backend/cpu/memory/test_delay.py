@@ -151,6 +151,7 @@ def test_random_models_agree(seed):
     assert_rewritten(delay, fn, *args, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_backward_of_residuals_needs_less_memory():
     closed = graph_of(backward, WIDE, W, WIDE[0])
 

@@ -69,6 +69,7 @@ def run_subprograms(schedule, args):
     return [values[number] for number in schedule.outputs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(8, 1))
 def test_any_cut_computes_the_same(seed):
     fn, args = matrix_program(seed)
@@ -110,6 +111,7 @@ def test_no_cut_where_64_bits_cross(limit, has_gradient):
         assert all(aval.dtype != np.int64 for aval in (*subprogram.jaxpr.in_avals, *subprogram.jaxpr.out_avals))
 
 
+@pytest.mark.slow
 def test_a_step_runs_in_two_programs_that_hold_little():
     run = ja.jit(step, donate_argnums=0)
     plain = jax.jit(step).lower(WEIGHTS, X).compile().memory_analysis().temp_size_in_bytes
@@ -367,6 +369,7 @@ def test_an_error_of_the_function_is_its_own():
         ja.jit(lambda x: "text")(X)
 
 
+@pytest.mark.slow
 def test_an_executable_is_cut_and_donates():
     closed = graph_of(lambda *args: jax.tree.leaves(step(args[:-1], args[-1])), *WEIGHTS, X)
     executable = Executable(closed, donated=range(len(WEIGHTS)))

@@ -65,6 +65,7 @@ def test_bodies_of_loops_and_values_above_the_ceiling():
     assert estimate(lambda x: lax.cond(x.max() > 0, elementwise, lambda x: (x, x), x), X) < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(10, 1))
 def test_it_is_about_what_xla_says(seed):
     _, fn, args = model(seed)

@@ -33,6 +33,7 @@ def barriers(closed):
     return sum(eqn.primitive.name == "optimization_barrier" for eqn in closed.jaxpr.eqns)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", some(LOSSES, 2))
 def test_gradients_of_extremes_are_those_by_equations(name):

@@ -217,6 +217,7 @@ def test_a_view_that_is_written_with_itself_is_no_write():
     assert one.tolist() == other.tolist() == [1, 2, 2, 2, 1, 1, 1, 1]
 
 
+@pytest.mark.slow
 def test_gradients_through_views_that_are_written_with_themselves():
     def loss(a, w):
         x = a * 2
