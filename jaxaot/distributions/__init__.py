@@ -1,5 +1,7 @@
 """Distributions with gradients (`torch.distributions`): the same shapes, densities and checks, other draws."""
 
+import sys as _sys
+
 from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.distributions import constraints as constraints
 from jaxaot.distributions.continuous import Beta as Beta
@@ -26,4 +28,10 @@ from jaxaot.distributions.kl import kl_divergence as kl_divergence
 from jaxaot.distributions.kl import register_kl as register_kl
 from jaxaot.distributions.multivariate_normal import MultivariateNormal as MultivariateNormal
 
+for _theirs, _ours in {
+    "bernoulli": "discrete", "beta": "continuous", "categorical": "discrete", "dirichlet": "continuous",
+    "gamma": "continuous", "independent": "distribution", "laplace": "continuous", "normal": "continuous",
+    "one_hot_categorical": "discrete", "uniform": "continuous",
+}.items():  # fmt: skip  # `from torch.distributions.categorical import Categorical`
+    globals()[_theirs] = _sys.modules[f"{__name__}.{_theirs}"] = _sys.modules[f"{__name__}.{_ours}"]
 _show_only_public(globals(), ("constraints",))

@@ -47,6 +47,8 @@ def test_modules_are_found_by_their_paths():
         "utils.data.dataloader": "DataLoader",
         "utils.data.dataset": "Dataset",
         "utils._pytree": "tree_map",
+        "distributions.categorical": "Categorical",
+        "distributions.normal": "Normal",
         "nn.modules.conv": "_ConvNd",
     }.items():
         assert hasattr(importlib.import_module(f"jaxaot.{path}"), name)

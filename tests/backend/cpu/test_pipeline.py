@@ -30,6 +30,7 @@ ROOM = pathlib.Path(cpu.__file__).parent
 DECLARED = {declared.name: declared for declared in declared_passes() if On.LOWERED & declared.on}
 RUNS = {
     (True, On.LOWERED): "everywhere",
+    (True, On.LOWERED | On.CUT): "everywhere, before a cut too",
     (False, On.LOWERED): "by name",
     (True, On.WHOLE | On.KERNEL): "not in shards",
     (True, On.WHOLE | On.SHARD): "not eagerly",
