@@ -94,6 +94,12 @@ def _of_elements(eqn: Eqn) -> Iterator[AxisSplit]:
             yield AxisSplit(tuple(axis if s and s[axis] == size else None for s in shapes), axis)
 
 
+def _of_bits(eqn: Eqn) -> Iterator[AxisSplit]:
+    """Yields all axes where an element becomes one, which takes the other's bits."""
+    shapes = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
+    yield from _of_elements(eqn) if shapes[0] == shapes[1] else ()
+
+
 def _of_transpose(eqn: Eqn) -> Iterator[AxisSplit]:
     for result, operand in enumerate(eqn.params["permutation"]):
         yield AxisSplit((operand,), result)
@@ -267,6 +273,7 @@ def _of_convolution(eqn: Eqn) -> Iterator[AxisSplit]:
 
 
 _RULES: dict[str, Callable[[Any], Iterator[AxisSplit]]] = {
+    "bitcast_convert_type": _of_bits,
     "transpose": _of_transpose,
     "reshape": _of_reshape,
     "broadcast_in_dim": _of_broadcast,

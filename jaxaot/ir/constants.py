@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Atom, DTypeLike, Eqn
+from jaxaot.ir.walk import Makers
 
 _UFUNCS = """
     add:add add_any:add sub:subtract mul:multiply neg:negative abs:abs max:maximum min:minimum eq:equal ne:not_equal
@@ -24,6 +26,9 @@ _ROUNDED = {"add", "add_any", "sub", "mul"}
 
 MAX_ELEMENTS = 1 << 24
 """The most elements that are computed."""
+
+MAX_ROWS = 1 << 22
+"""The most indices that are computed to see that they count rows."""
 
 
 def iota(shape: Sequence[int], axis: int, dtype: DTypeLike | None = int) -> Any:
@@ -51,6 +56,26 @@ def constant(atom: Atom, makers: Mapping[Any, Any], known: dict[Any, Any]) -> An
             if is_small and not any(operand is None for operand in operands):
                 known[atom] = _result(eqn, operands)
     return known[atom]
+
+
+def counted_axis(indices: Atom, column: int, makers: Makers) -> int | None:
+    """Returns the axis of indices along which a column of them counts from zero, as `x[jnp.arange(n), y]` has one.
+
+    Args:
+      indices: Those of a gather or scatter, of one row for each.
+      column: Which number of a row.
+      makers: Who makes a value.
+    """
+    eqn = makers.of(indices, lax.concatenate_p)
+    if eqn is None or eqn.params["dimension"] != indices.aval.ndim - 1:
+        return None
+    if any(atom.aval.shape[-1] != 1 for atom in eqn.invars) or eqn.invars[column].aval.size > MAX_ROWS:
+        return None
+    found = constant(eqn.invars[column], makers, {})
+    if found is None:
+        return None
+    found = found[..., 0]
+    return next((axis for axis in range(found.ndim) if np.array_equal(found, iota(found.shape, axis))), None)
 
 
 def _is_number(atom: Atom) -> bool:

@@ -8,11 +8,14 @@ shardings) has the costliest kind found in its body, and dozens of pointwise one
 from __future__ import annotations
 
 import enum
+import functools
 import weakref
 from collections import Counter
 from typing import Any
 
-from jaxaot._jax import has_side_effects
+import jax
+
+from jaxaot._jax import has_side_effects, threefry_prng_impl
 from jaxaot._typing import Eqn, Jaxpr
 from jaxaot.ir.rewrite import called_jaxpr
 
@@ -132,6 +135,17 @@ def is_view(eqn: Eqn) -> bool:
 def is_random(eqn: Eqn) -> bool:
     """Returns whether an equation makes pseudo-random bits from a key."""
     return kind(eqn) is Kind.RANDOM
+
+
+def is_by_threefry(eqn: Eqn) -> bool:
+    """Returns whether an equation makes random bits by JAX's default hash."""
+    return eqn.primitive.name == "random_bits" and eqn.invars[0].aval.dtype == threefry_dtype()
+
+
+@functools.cache
+def threefry_dtype() -> Any:
+    """Returns the dtype of the keys of JAX's default hash."""
+    return jax.eval_shape(lambda: jax.random.key(0, impl=threefry_prng_impl)).dtype
 
 
 def is_pure(eqn: Eqn) -> bool:

@@ -43,6 +43,7 @@ CASES = {
     "elementwise": (lambda x, y: jnp.where(x > 0, x * y, 2.0), [(4, 6), (4, 6)], 4),
     "of one element": (lambda x, y: lax.sub(x, y), [(4, 6), (4, 1)], 2),
     "cast": (lambda x: x.astype(jnp.bfloat16), [(4, 6)], 2),
+    "bits": (lambda x: lax.bitcast_convert_type(x, jnp.int32), [(4, 6)], 2),
     "transpose": (lambda x: x.transpose(2, 0, 1), [(2, 4, 6)], 3),
     "reshape that merges": (lambda x: lax.reshape(x, (8, 6)), [(2, 4, 6)], 2),
     "reshape that splits": (lambda x: lax.reshape(x, (2, 4, 2, 3)), [(8, 6)], 2),

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.partition.partition import Cutter
 from tests.drawn import drawn
 from tests.seeds import seeds
 
 JITS = {"ja": ja.jit, "jax": jax.jit}
+MOST = 1.02 if jax.__version_info__ >= (0, 12) else 1.25
+"""Older JAX writes other graphs and has an older XLA, for which the estimates of temporaries are less exact."""
+
 FEW = 2**16
 """Bytes by which programs may differ for reasons of alignment."""
 
@@ -131,10 +133,7 @@ def test_random_models_take_no_more_than_without_a_cut(seed, optimized):
     gradients = [take(loss, has_aux=has_aux) for take in (jax.value_and_grad, ja.value_and_grad)]
     for jit in JITS.values():
         (nothing, before), (default, after) = (taken(jit, gradient, given) for gradient in gradients)
-        assert default <= 1.02 * nothing + FEW
+        assert default <= MOST * nothing + FEW
         assert after <= 1.05 * before
-    parts = ja.remat(loss).partition(*given)
-    if parts.plan.extra_bytes < parts.plan.save_all_bytes:  # there is a cut, so it gains
-        assert Cutter(parts.joint).gains(parts)
     for want, got in zip(*(jax.tree.leaves(jax.jit(gradient)(*given)) for gradient in gradients), strict=True):
         np.testing.assert_allclose(got, want, rtol=2e-4, atol=1e-5)

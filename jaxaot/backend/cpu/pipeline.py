@@ -44,6 +44,16 @@ declare(
     _pass("kernels.lowered_cse", keeps_axes=True),
     # again: graphs of `ja.jit` come with their gradients
     Pass("drop_zero_sums", drop_zero_sums, On.LOWERED, ("cpu",), is_exact=False, keeps_axes=True),
+    # while rows and classes are axes as they were written
+    Pass(
+        "blocks",
+        FromModule("jaxaot.passes.blocks"),
+        On.WHOLE | On.SHARD,
+        ("cpu",),
+        is_exact=False,
+        looks_for=frozenset({"dot_general"}),
+        is_default=False,  # until first calls and whole models are measured
+    ),
     _pass("kernels.drop_axes"),
     _pass("kernels.select_scatters", looks_for="scatter scatter-add scatter_add", is_exact=False, keeps_axes=True),
     _pass("kernels.unroll_windows", is_exact=False, looks_for=f"{_WINDOWS} select_and_scatter_add"),

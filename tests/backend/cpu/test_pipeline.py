@@ -32,6 +32,7 @@ RUNS = {
     (True, On.LOWERED): "everywhere",
     (True, On.LOWERED | On.CUT): "everywhere, before a cut too",
     (False, On.LOWERED): "by name",
+    (False, On.WHOLE | On.SHARD): "by name, not eagerly",
     (True, On.WHOLE | On.KERNEL): "not in shards",
     (True, On.WHOLE | On.SHARD): "not eagerly",
     (True, On.WHOLE): "not eagerly, not in shards",

@@ -18,13 +18,10 @@ from jaxaot._jax import Literal
 from jaxaot._typing import Array, Atom, ClosedJaxpr, Eqn
 from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.build import laid_out
-from jaxaot.ir.constants import constant, iota
+from jaxaot.ir.constants import counted_axis
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, aval_bytes, is_rewritable, variables
 from jaxaot.passes.dce import dce
-
-MAX_ROWS = 1 << 22
-"""The most indices that are computed now to see that they count rows."""
 
 
 def select_scatters(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -147,7 +144,7 @@ def _scatter(eqn: Eqn, makers: Makers) -> _Scatter | None:
     for column, axis in enumerate(numbers.scatter_dims_to_operand_dims):
         if window[axis] is not None and updates.aval.shape[window[axis]] > 1:
             return None
-        counted = _counted(indices, column, makers)
+        counted = counted_axis(indices, column, makers)
         if counted is not None and shape[axis] == indices.aval.shape[counted]:
             batch[axis], window[axis] = counted, None
         else:
@@ -175,17 +172,3 @@ def _scatter(eqn: Eqn, makers: Makers) -> _Scatter | None:
 def _is_zero(atom: Atom, makers: Makers) -> bool:
     number = makers.behind(atom, ("broadcast_in_dim",))
     return isinstance(number, Literal) and np.ndim(number.val) == 0 and bool(np.asarray(number.val) == 0)
-
-
-def _counted(indices: Any, column: int, makers: Makers) -> int | None:
-    """Returns the axis of indices along which a column of them counts from zero, as `x[jnp.arange(n), y]` has one."""
-    eqn = makers.of(indices, lax.concatenate_p)
-    if eqn is None or eqn.params["dimension"] != indices.aval.ndim - 1:
-        return None
-    if any(atom.aval.shape[-1] != 1 for atom in eqn.invars) or eqn.invars[column].aval.size > MAX_ROWS:
-        return None
-    found = constant(eqn.invars[column], makers, {})
-    if found is None:
-        return None
-    found = found[..., 0]
-    return next((axis for axis in range(found.ndim) if np.array_equal(found, iota(found.shape, axis))), None)

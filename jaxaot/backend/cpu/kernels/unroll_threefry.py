@@ -19,7 +19,7 @@ from jaxaot._jax import jaxpr_as_fun, threefry2x32_p, threefry_prng_impl
 from jaxaot._typing import Array, ClosedJaxpr, Eqn, Var
 from jaxaot.backend.cpu.analysis.kernels import is_fused, kernels
 from jaxaot.ir.build import n_elements
-from jaxaot.ir.primitives import Kind, kind
+from jaxaot.ir.primitives import Kind, is_by_threefry, kind, threefry_dtype
 from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import is_rewritable, users, variables
@@ -47,7 +47,7 @@ def unroll_threefry(closed: ClosedJaxpr) -> ClosedJaxpr:
     eqns: list[Any] = []
     written_out: set[int] = set()
     for eqn in closed.jaxpr.eqns:
-        if not _is_by_threefry(eqn):
+        if not (is_by_threefry(eqn) and is_rewritable(eqn)):
             eqns.append(eqn)
             continue
         is_partitionable = bool(jax.config.jax_threefry_partitionable)
@@ -57,17 +57,6 @@ def unroll_threefry(closed: ClosedJaxpr) -> ClosedJaxpr:
     if not written_out:
         return closed
     return _with_barriers(rebuild(closed, eqns, closed.jaxpr.outvars), written_out)
-
-
-def _is_by_threefry(eqn: Eqn) -> bool:
-    if eqn.primitive.name != "random_bits" or not is_rewritable(eqn):
-        return False
-    return eqn.invars[0].aval.dtype == _key_dtype()
-
-
-@functools.cache
-def _key_dtype() -> Any:
-    return jax.eval_shape(lambda: jax.random.key(0, impl=threefry_prng_impl)).dtype
 
 
 @functools.lru_cache(maxsize=256)
@@ -95,7 +84,7 @@ def _call(keys_shape: tuple[int, ...], bit_width: int, shape: tuple[int, ...], i
     def threefry_bits(keys: Array) -> Any:
         return jaxpr_as_fun(graph)(jax.random.key_data(keys))[0]
 
-    (call,) = jax.make_jaxpr(threefry_bits)(jax.ShapeDtypeStruct(keys_shape, _key_dtype())).jaxpr.eqns
+    (call,) = jax.make_jaxpr(threefry_bits)(jax.ShapeDtypeStruct(keys_shape, threefry_dtype())).jaxpr.eqns
     return call
 
 

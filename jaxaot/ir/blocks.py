@@ -1,0 +1,502 @@
+"""A region of a graph in blocks: a loop in which a large value is there for one block of an axis at a time.
+
+        z = dot_general x w             y, t = scan over blocks i of the rows of x:
+        p = exp z                →               z = dot_general x[i] w;  p = exp z
+        y = reduce_sum[1] p                      y[i] = reduce_sum[1] p
+        t = reduce_sum[0] p                      t = t + reduce_sum[0] p
+
+A *region* is what makes and reads the values that are *cut*, and all that lies between, so that what it needs can come
+before the loop and what needs it after. `axes.py` says along which axes an equation can be cut. What enters is sliced
+or read whole, what leaves is written block by block, or is a sum, a maximum and so on, to which each block adds. An
+equation that no rule fits ends a region.
+
+Axes that are cut together need not have one size: where rows of 4 by 512 positions are one axis of 2,048, a *unit*, the
+least that a block can have, is a row of 512. Where the axis does not divide into blocks, the last one is shorter, and
+comes after the loop. Sums are added up block by block, in 32 bits if they have fewer; else values are the same, random
+bits too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxaot._immutable import immutable
+from jaxaot._jax import DropVar, Literal, ShapedArray, jaxpr_as_fun, make_var, threefry2x32_p
+from jaxaot._typing import Array, Atom, ClosedJaxpr, DTypeLike, Eqn, Var
+from jaxaot._util import OrderedSet
+from jaxaot.ir.axes import AxisSplit, params_of_part, splits_together
+from jaxaot.ir.build import Drafts, graph_of, params_of_combining, placed
+from jaxaot.ir.constants import counted_axis
+from jaxaot.ir.primitives import is_by_threefry, is_pure
+from jaxaot.ir.rewrite import extract
+from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.walk import Makers, is_rewritable, users, variables
+
+
+class Regions:
+    """A graph in which regions are looked for.
+
+    Attributes:
+      closed: The graph, its calls inlined.
+      eqns: Its equations.
+      makers: Who makes a value.
+    """
+
+    def __init__(self, closed: ClosedJaxpr):
+        """Reads a graph."""
+        self.closed, self.eqns = closed, closed.jaxpr.eqns
+        self.makers = Makers(closed.jaxpr)
+        self._users = users(self.eqns)
+        self._returned = set(variables(closed.jaxpr.outvars))
+
+    def around(self, seed: Var, axis: int) -> Region | None:
+        """Returns the region in which a value is cut along an axis, with all values of its size that can be.
+
+        Args:
+          seed: The value, which an equation makes.
+          axis: The axis.
+
+        Returns:
+          The region; None if a part of it needs what all blocks make.
+        """
+        grown = self._grown(seed, axis)
+        if not grown:
+            return None
+        splits: dict[int, AxisSplit] = {}
+        axes: dict[Any, int | None] = {}
+        sizes: list[int] = []
+        for i in sorted(self._between(grown)):
+            found = [grown[i]] if i in grown else _splits(self.eqns[i])
+            fits = (s for s in found if self._is_read_as_made(i, s, axes))
+            split = next(fits, None)
+            if split is None:
+                return None
+            splits[i] = split
+            axes.update(dict.fromkeys(self.eqns[i].outvars, split.result))
+            sizes += _sizes(self.eqns[i], split)
+        if not splits or min(sizes, default=0) < 2:
+            return None
+        return Region(self, splits, axes, math.gcd(*sizes))
+
+    def _grown(self, seed: Var, axis: int) -> dict[int, AxisSplit]:
+        """Returns how the equations are computed that make or read values of the size of one and are cut with it."""
+        axes: dict[Any, int] = {seed: axis}
+        found: dict[int, AxisSplit] = {}
+        pending: list[Any] = [seed]
+        while pending:
+            var = pending.pop()
+            made_by = [self.makers.position[var]] if var in self.makers.position else []
+            for i in (*made_by, *self._users.get(var, ())):
+                eqn = self.eqns[i]
+                agrees = lambda atom, axis: axes.get(atom, axis) == axis
+                for split in () if i in found else _splits(eqn):
+                    cuts = [*zip(eqn.invars, split.operands, strict=True)]
+                    cuts += [(made, split.result) for made in eqn.outvars]
+                    if all(isinstance(atom, Literal) or agrees(atom, along) for atom, along in cuts):
+                        found[i] = split
+                        others = {
+                            atom: along
+                            for atom, along in cuts
+                            if along is not None and 2 * atom.aval.size > seed.aval.size and atom not in axes
+                        }
+                        axes.update(others)
+                        pending += others
+                        break
+        return found
+
+    def _between(self, positions: Iterable[int]) -> set[int]:
+        """Returns some positions, and those of all equations on a way from one of them to another."""
+        inside = set(positions)
+        first, last = min(inside), max(inside)
+        reached: set[Any] = set()
+        after: set[int] = set()
+        for i in range(first, last + 1):
+            if i in inside or any(var in reached for var in variables(self.eqns[i].invars)):
+                after.add(i)
+                reached.update(self.eqns[i].outvars)
+        needed: set[Any] = set()
+        for i in range(last, first - 1, -1):
+            if i in inside or (i in after and any(var in needed for var in self.eqns[i].outvars)):
+                inside.add(i)
+                needed.update(variables(self.eqns[i].invars))
+        return inside
+
+    def _is_read_as_made(self, i: int, split: AxisSplit, axes: dict[Any, int | None]) -> bool:
+        """Returns whether an equation can be computed by a split of what the region makes before it."""
+        for atom, axis in zip(self.eqns[i].invars, split.operands, strict=True):
+            if isinstance(atom, Literal):
+                if axis is not None:
+                    return False
+            elif atom in axes and (axis is None or axes[atom] != axis):
+                return False
+        return True
+
+    def is_read_outside(self, var: Var, positions: Any) -> bool:
+        """Returns whether a value is returned, or read by another equation than some."""
+        return var in self._returned or any(i not in positions for i in self._users.get(var, ()))
+
+
+@immutable(eq=False)
+class Region:
+    """A region.
+
+    Attributes:
+      graph: The graph that it is part of.
+      splits: How each of its equations is computed, by position.
+      axes: The axis along which each value is cut that it makes, None for one to which each block adds.
+      n_units: How many units the axis has, see above.
+    """
+
+    graph: Regions
+    splits: dict[int, AxisSplit]
+    axes: dict[Any, int | None]
+    n_units: int
+
+    @property
+    def entering(self) -> list[tuple[Any, int | None]]:
+        """What it reads and does not make: each value with the axis along which it is sliced, or None if it is not."""
+        found = OrderedSet[Any]()
+        for i, split in self.splits.items():
+            for atom, axis in zip(self.graph.eqns[i].invars, split.operands, strict=True):
+                if not isinstance(atom, Literal) and atom not in self.axes:
+                    found.add((atom, axis))
+        return list(found)
+
+    @property
+    def sources(self) -> set[int]:
+        """The positions of equations that read nothing that it makes or slices: iotas, zeros, what is broadcast."""
+        return {i for i, split in self.splits.items() if split.result is not None and not _reads_pieces(split)}
+
+    @property
+    def leaving(self) -> list[Any]:
+        """What it makes that is read elsewhere, but for what its sources make, which is made there again."""
+        again = {var for i in self.sources for var in self.graph.eqns[i].outvars}
+        is_left = lambda var: var not in again and self.graph.is_read_outside(var, self.splits)
+        return [var for var in self.axes if not isinstance(var, DropVar) and is_left(var)]
+
+    def combine_of(self, var: Var) -> Any:
+        """Returns the primitive that combines what two blocks add to a value; None if it is cut."""
+        return None if self.axes[var] is not None else self.splits[self.graph.makers.position[var]].combine
+
+    def block(self, n_units: int) -> ClosedJaxpr:
+        """Returns the graph of a block: pieces of what enters, and the unit it begins at, to those of what leaves.
+
+        Args:
+          n_units: How many units it has.
+        """
+        start = make_var(ShapedArray((), np.dtype("int32")))
+        entering = {key: make_var(self._piece(key[0], key[1], n_units)) for key in self.entering}
+        pieces: dict[Any, Any] = {}
+        eqns: list[Eqn] = []
+        drafts = Drafts()
+        for i, split in self.splits.items():
+            eqn = self.graph.eqns[i]
+            read = [
+                atom if isinstance(atom, Literal) else pieces.get(atom) or entering[atom, axis]
+                for atom, axis in zip(eqn.invars, split.operands, strict=True)
+            ]
+            pieces.update({var: make_var(self._piece(var, split.result, n_units)) for var in eqn.outvars})
+            made = [pieces[var] for var in eqn.outvars]
+            moved = _MOVED.get(eqn.primitive.name)
+            if moved is not None and split.result is not None and moved.fits(eqn, split.result):
+                first = self._scaled(eqn.outvars[0], split.result, 1)
+                static = {**moved.static(eqn), "axis": split.result, "shape": made[0].aval.shape, "unit": first}
+                steps, (result,), _ = drafts.placed(moved.fn, [*read, start], eqn, **static)
+                eqns += steps
+                pieces[eqn.outvars[0]] = result
+            elif split.result is not None:
+                sizes = {split.result: made[0].aval.shape[split.result]}
+                eqns.append(eqn.replace(invars=read, outvars=made, params=params_of_part(eqn, sizes)))
+            else:
+                steps, [pieces[eqn.outvars[0]]] = _term(eqn, read)
+                eqns += steps
+        return extract(eqns, [*entering.values(), start], [pieces[var] for var in self.leaving])
+
+    def _scaled(self, var: Var, axis: int, n_units: int) -> int:
+        return n_units * var.aval.shape[axis] // self.n_units
+
+    def _piece(self, var: Var, axis: int | None, n_units: int) -> Any:
+        if axis is None:
+            return var.aval
+        shape = list(var.aval.shape)
+        shape[axis] = self._scaled(var, axis, n_units)
+        return var.aval.update(shape=tuple(shape))
+
+    def loop(self, n_units: int) -> Callable[..., list[Any]]:
+        """Returns a function of what enters to what leaves, which computes it in a loop.
+
+        Args:
+          n_units: How many units a block has.
+        """
+        n_blocks, rest = divmod(self.n_units, n_units)
+        entering, leaving = self.entering, self.leaving
+        combines = [self.combine_of(var) for var in leaving]
+
+        def step(block: ClosedJaxpr, size: int, start: Array, values: Sequence[Array], made: Sequence[Array]) -> Any:
+            read = []
+            for (var, axis), value in zip(entering, values, strict=True):
+                read.append(value if axis is None else _sliced(value, start, axis, self._scaled(var, axis, 1), size))
+            results = []
+            pieces = jaxpr_as_fun(block)(*read, start)
+            for var, before, piece, combine in zip(leaving, made, pieces, combines, strict=True):
+                axis = self.axes[var]
+                if axis is None:
+                    results.append(combine.bind(before, piece, **params_of_combining(combine)))
+                else:
+                    at = [jnp.zeros_like(start)] * before.ndim
+                    at[axis] = _at(start, self._scaled(var, axis, 1))
+                    results.append(lax.dynamic_update_slice(before, piece, at, allow_negative_indices=False))
+            return results
+
+        def run(*values: Array) -> list[Any]:
+            block = self.block(n_units)
+            made = [_first(v, piece.dtype, c) for v, piece, c in zip(leaving, block.out_avals, combines, strict=True)]
+            one = lambda made, i: (step(block, n_units, i * np.int32(n_units), values, made), None)
+            made, _ = lax.scan(one, made, lax.iota(np.dtype("int32"), n_blocks))
+            if rest:
+                start = np.int32(n_blocks * n_units)
+                made = step(self.block(rest), rest, jnp.asarray(start), values, made)
+            cast = lambda var, x: lax.convert_element_type_p.bind(
+                x, new_dtype=var.aval.dtype, weak_type=var.aval.weak_type, sharding=None
+            )
+            return [cast(var, x) if _differs(var, x) else x for var, x in zip(leaving, made, strict=True)]
+
+        return run
+
+    def written(self, n_units: int) -> ClosedJaxpr | None:
+        """Returns the graph with a loop in place of the region; None if it would move what has side effects.
+
+        Args:
+          n_units: How many units a block has.
+        """
+        eqns, last, sources = self.graph.eqns, max(self.splits), self.sources
+        before, after = list[int](), list[int]()
+        made: set[Any] = {var for i, split in self.splits.items() if i not in sources for var in eqns[i].outvars}
+        for i, eqn in enumerate(eqns):
+            if i in self.splits:
+                is_kept = i in sources and any(self.graph.is_read_outside(v, self.splits) for v in eqn.outvars)
+                before += [i] if is_kept else []
+            elif i < last and any(var in made for var in variables(eqn.invars)):
+                if not is_pure(eqn):
+                    return None
+                after.append(i)
+                made.update(eqn.outvars)
+            elif i < last:
+                before.append(i)
+        rewriter = Rewriter(self.graph.closed)
+        for eqn in rewriter.equations(before):
+            rewriter.keep(eqn)
+        operands = [var for var, _ in self.entering]
+        rewriter.write(self._equations(operands, eqns[last], n_units, rewriter))
+        for eqn in rewriter.equations([*after, *range(last + 1, len(eqns))]):
+            rewriter.keep(eqn)
+        return rewriter.graph()
+
+    def _equations(self, operands: Sequence[Var], place: Eqn, n_units: int, rewriter: Rewriter) -> list[Eqn]:
+        made, results, constants = placed(graph_of(self.loop(n_units), operands), operands, place)
+        assert not constants, "a loop has no constants"
+        for var, result in zip(self.leaving, results, strict=True):
+            rewriter.replace(var, result)
+        return made
+
+
+# rules
+
+
+def _reads_pieces(split: AxisSplit) -> bool:
+    """Returns whether an equation that is computed by a split reads pieces."""
+    return any(axis is not None for axis in split.operands)
+
+
+def _splits(eqn: Eqn) -> list[AxisSplit]:
+    """Returns the splits of an equation, those too whose parts differ by where they begin."""
+    found = splits_together(eqn)
+    moved = _MOVED.get(eqn.primitive.name)
+    if moved is None or not is_rewritable(eqn):
+        return found
+    axes = (axis for axis in range(eqn.outvars[0].aval.ndim) if moved.fits(eqn, axis))
+    return [*found, *(AxisSplit((None,) * len(eqn.invars), axis) for axis in axes)]
+
+
+def _sizes(eqn: Eqn, split: AxisSplit) -> list[int]:
+    """Returns the sizes of all axes that a split of an equation cuts."""
+    cut = [*zip(eqn.invars, split.operands, strict=True), *((var, split.result) for var in eqn.outvars)]
+    return [atom.aval.shape[axis] for atom, axis in cut if axis is not None]
+
+
+@immutable(eq=False)
+class _Moved:
+    """A rule of what a part makes from nothing but where it begins.
+
+    Attributes:
+      fits: Takes an equation and an axis of its result, and returns whether the rule is for these.
+      static: Takes an equation to what `fn` takes besides.
+      fn: Takes the operands and the unit at which the part begins to the part.
+    """
+
+    fits: Callable[[Any, int], bool]
+    static: Callable[[Any], dict[str, Any]]
+    fn: Callable[..., Any]
+
+
+def _iota(start: Array, *, axis: int, shape: Sequence[int], unit: int, dtype: DTypeLike) -> Any:
+    return lax.convert_element_type(lax.broadcasted_iota(np.dtype("int32"), shape, axis) + start * unit, dtype)
+
+
+def _random_bits(
+    key: Array, start: Array, *, axis: int, shape: Sequence[int], unit: int, whole: Any, width: int
+) -> Any:
+    """Returns a part of what Threefry makes of a key, where each element is the hash of its number."""
+    strides = [math.prod(whole[i + 1 :]) for i in range(len(whole))]
+    number = (start * unit).astype(jnp.uint32) * np.uint32(strides[axis])
+    for i, stride in enumerate(strides):
+        number = number + lax.broadcasted_iota(np.dtype("uint32"), shape, i) * np.uint32(stride)
+    key1, key2 = jax.random.key_data(key)
+    spread = lambda x: jnp.broadcast_to(x, shape)
+    high, low = threefry2x32_p.bind(spread(key1), spread(key2), jnp.zeros(shape, jnp.uint32), number)
+    dtype = np.dtype(f"uint{width}")
+    if width == 64:
+        return lax.convert_element_type(high, dtype) << np.uint64(32) | lax.convert_element_type(low, dtype)
+    return lax.convert_element_type(high ^ low, dtype)
+
+
+def _is_numbered(eqn: Eqn, axis: int) -> bool:
+    del axis
+    is_one = eqn.invars[0].aval.ndim == 0 and eqn.outvars[0].aval.size <= 1 << 32
+    return is_one and is_by_threefry(eqn) and bool(jax.config.jax_threefry_partitionable)
+
+
+_MOVED = {
+    "iota": _Moved(
+        lambda eqn, axis: eqn.params["dimension"] == axis and not eqn.invars,
+        lambda eqn: {"dtype": eqn.params["dtype"]},
+        _iota,
+    ),
+    "random_bits": _Moved(
+        _is_numbered,
+        lambda eqn: {"whole": tuple(eqn.params["shape"]), "width": eqn.params["bit_width"]},
+        _random_bits,
+    ),
+}
+
+
+# what is written
+
+
+def _term(eqn: Eqn, read: Sequence[Atom]) -> tuple[list[Eqn], list[Var]]:
+    """Returns equations that compute what a block adds to a result, and that: in 32 bits if it is a sum of fewer."""
+    (var,) = eqn.outvars
+    dtype, is_sum = var.aval.dtype, eqn.primitive in (lax.dot_general_p, lax.reduce_sum_p)
+    if not is_sum or dtype.itemsize >= 4 or not jnp.issubdtype(dtype, jnp.floating):
+        made = make_var(var.aval)
+        return [eqn.replace(invars=list(read), outvars=[made])], [made]
+    wide = np.dtype("float32")
+    made = make_var(ShapedArray(var.aval.shape, wide))
+    if eqn.primitive is lax.dot_general_p:
+        return [
+            eqn.replace(invars=list(read), outvars=[made], params={**eqn.params, "preferred_element_type": wide})
+        ], [made]
+    cast = make_var(ShapedArray(read[0].aval.shape, wide))
+    params = {"new_dtype": wide, "weak_type": False, "sharding": None}
+    widened = eqn.replace(primitive=lax.convert_element_type_p, params=params, invars=list(read), outvars=[cast])
+    return [widened, eqn.replace(invars=[cast], outvars=[made])], [made]
+
+
+def _first(var: Var, dtype: DTypeLike, combine: Any) -> Any:
+    """Returns what a result is before the first block: where sums begin, or what is written over."""
+    number = np.dtype(dtype)
+    is_float = jnp.issubdtype(number, jnp.floating)
+    if combine is lax.max_p:
+        value = -np.inf if is_float else jnp.iinfo(number).min
+    elif combine is lax.min_p:
+        value = np.inf if is_float else jnp.iinfo(number).max
+    else:
+        value = combine is lax.mul_p or combine is lax.and_p
+    return lax.full(var.aval.shape, value, number)
+
+
+def _sliced(value: Array, start: Array, axis: int, unit: int, n_units: int) -> Any:
+    return lax.dynamic_slice_in_dim(value, _at(start, unit), n_units * unit, axis, allow_negative_indices=False)
+
+
+def _at(start: Array, unit: int) -> Array:
+    return start if unit == 1 else start * np.int32(unit)
+
+
+def _differs(var: Var, x: Array) -> bool:
+    return x.dtype != var.aval.dtype or var.aval.weak_type
+
+
+# rows that are counted
+
+
+def with_batches(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """Returns the graph with gathers and scatters of counted rows as those of a batch, which can be cut along it.
+
+        i: i32[8,2] = concatenate[1] (iota) y              j: i32[8,1] = slice[:, 1:] i
+        g: f32[8] = gather[axes 0, 1 by i] x         →     g: f32[8] = gather[axis 1 by j; axis 0 goes along with j] x
+
+    This is what `x[jnp.arange(8), y]` and its gradient are.
+    """
+    makers, rewriter = Makers(closed.jaxpr), Rewriter(closed)
+    for eqn in rewriter.equations():
+        made = _batched(eqn, makers) if eqn.primitive.name in _FIELDS else None
+        if made is None:
+            rewriter.keep(eqn)
+            continue
+        numbers, columns = made
+        operand, indices, *updates = eqn.invars
+        kept = rewriter.call(_columns, indices, columns=columns)
+        rewriter.like(eqn, [operand, kept, *updates], eqn.outvars[0], {**eqn.params, "dimension_numbers": numbers})
+    return rewriter.graph()
+
+
+_FIELDS = {
+    "gather": ("collapsed_slice_dims", "start_index_map", "operand_batching_dims", "start_indices_batching_dims"),
+    **dict.fromkeys(
+        ("scatter", "scatter-add"),
+        (
+            "inserted_window_dims",
+            "scatter_dims_to_operand_dims",
+            "operand_batching_dims",
+            "scatter_indices_batching_dims",
+        ),
+    ),
+}
+"""What the numbers of a gather or scatter call the axes without windows, those indices are of, and those of a batch."""
+
+
+def _batched(eqn: Eqn, makers: Makers) -> tuple[Any, tuple[int, ...]] | None:
+    """Returns the numbers of a gather or scatter of which columns that count are axes of a batch, and other columns."""
+    numbers, (operand, indices, *_) = eqn.params["dimension_numbers"], eqn.invars
+    names = _FIELDS[eqn.primitive.name]
+    single, mapped, batch, along = (tuple(getattr(numbers, name)) for name in names)
+    counted: dict[int, int] = {}
+    for column, axis in enumerate(mapped):
+        found = counted_axis(indices, column, makers)
+        if found is None or found in (*along, *counted.values()):
+            continue
+        if axis in single and operand.aval.shape[axis] == indices.aval.shape[found]:
+            counted[column] = found
+    columns = tuple(column for column in range(len(mapped)) if column not in counted)
+    if not counted or not columns:
+        return None
+    pairs = sorted([*zip(batch, along, strict=True), *((mapped[column], axis) for column, axis in counted.items())])
+    changed = (
+        tuple(axis for axis in single if axis not in {mapped[column] for column in counted}),
+        tuple(mapped[column] for column in columns),
+        tuple(axis for axis, _ in pairs),
+        tuple(axis for _, axis in pairs),
+    )
+    return numbers._replace(**dict(zip(names, changed, strict=True))), columns
+
+
+def _columns(indices: Array, *, columns: Sequence[int]) -> Any:
+    return lax.concatenate([lax.slice_in_dim(indices, k, k + 1, axis=-1) for k in columns], indices.ndim - 1)
