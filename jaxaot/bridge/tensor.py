@@ -10,6 +10,7 @@ it. What gets past that reaches `__torch_dispatch__`, which refuses it by name, 
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -148,8 +149,7 @@ class Tensor(_base):
         if id(self) not in memo:
             copied = memo[id(self)] = handle_of(self.__wrapped__.__deepcopy__(memo))
             more = {name: value for name, value in self.__dict__.items() if name != "__wrapped__"}
-            deepcopy = __import__("copy").deepcopy
-            copied.__dict__.update(deepcopy(more, memo))
+            copied.__dict__.update(copy.deepcopy(more, memo))
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:

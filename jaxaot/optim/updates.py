@@ -203,7 +203,8 @@ class Updates:
 def updates_of(optimizer: Any, group: Mapping[str, Any]) -> Updates | None:
     """Returns what updates parameters of a group by programs; None where the rule is to run by itself."""
     rate, rule = group.get("lr"), type(optimizer)._update
-    is_seen = state.trace or state.dual or state.region or state.recorder or state.autocast or state.may_write_saved
+    looks = state.trace, state.dual, state.region, state.recorder, state.autocast, state.may_write_saved
+    is_seen = any(one is not None for one in looks)
     if rule.__module__ not in _RULES or is_seen or state.makes_abstract or not is_outermost() or are_several():
         return None
     if isinstance(rate, Tensor):

@@ -149,9 +149,11 @@ class RematCall:
 
     def _is_left(self, cutter: Cutter, parts: Partition) -> bool:
         """Returns whether JAX differentiates the function, because the cut that nobody asked for gains nothing."""
-        is_asked = not self.is_default or self.memory_budget is not None or self.hooks is not None
-        is_asked = is_asked or are_several()  # gradients lie as parameters do by rules of our own
-        return not is_asked and get_policy(self.policy) is min_cut and not cutter.gains(parts)
+        if not self.is_default or self.memory_budget is not None or self.hooks is not None:
+            return False
+        if are_several():  # gradients lie as parameters do by rules of our own
+            return False
+        return get_policy(self.policy) is min_cut and not cutter.gains(parts)
 
     @collector.waits()
     def _cut_at_turn(self, turn: Turn, perturbed: tuple[int, ...], outputs: tuple[int, ...]) -> Cut | None:
