@@ -142,6 +142,20 @@ class BackwardPass:
             raise AutogradError(_NO_MOMENT)
         return self._found
 
+    def run_alone(self, node: Node, cotangent: Any) -> None:
+        """Runs the one node that there is before the leaves."""
+        gradients = self._run_node(node, [cotangent])
+        if not self.keeps_graph:
+            node.release()
+        run_node = self._calls.run_node
+        for edge, gradient in zip(node.edges, gradients, strict=True):
+            if edge is None or gradient is None:
+                continue
+            if run_node is None:
+                edge[0].backward([gradient], self._create_graph)
+            else:
+                run_node(edge[0], [gradient], self._create_graph)
+
     def _deliver(self, node: Node, index: int, cotangent: Any) -> None:
         buffer = self._buffers.get(node)
         if buffer is None:
@@ -268,11 +282,18 @@ def run_backward(
     Returns:
       The gradients that arrived at `inputs`, if they are not added up.
     """
+    # a compiled function's loss: one node, which every edge leaves for a leaf, so that there is no order to find
+    alone = _only_leaves(roots[0][0].node) if inputs is None and len(roots) == 1 else None
+    reached = _reached(roots, inputs) if alone is None else (alone, None, None)
     wanted = frozenset(() if accumulates else inputs or ())
-    running = BackwardPass(calls, keep_graph, create_graph, _reached(roots, inputs), wanted)
+    running = BackwardPass(calls, keep_graph, create_graph, reached, wanted)
     before, state.backward_pass = state.backward_pass, running
     try:
-        found = running.run(roots)
+        found: dict[Edge, Any] = {}
+        if alone is None:
+            found = running.run(roots)
+        else:
+            running.run_alone(roots[0][0].node, roots[0][1])
         while running.callbacks:
             running.callbacks.pop(0)()
         return found
@@ -315,6 +336,20 @@ _NO_MOMENT = (
     "A hook is on a tensor that is made of others, of which one is computed from another: there is no moment at which "
     "the gradients of all are there. Register hooks on its inner tensors."
 )
+
+
+def _only_leaves(node: Node) -> dict[Node, int] | None:
+    """Returns what waits, if the edges of a node of one output lead to one leaf each, and nobody looks at any of it."""
+    if node.hooks is not None or node.n_outputs != 1 or node.link is not None or node.is_sink:
+        return None
+    waiting = {node: 0}
+    for edge in node.edges:
+        if edge is not None:
+            leaf = edge[0]
+            if not leaf.is_sink or leaf.is_watched or leaf in waiting:
+                return None
+            waiting[leaf] = 1
+    return waiting
 
 
 def nodes_in_order(roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None) -> list[Node]:

@@ -138,10 +138,12 @@ def run_engine(
     """Runs the tape backward node by node, see `run_backward`."""
     hooks, outside, depth = state.saved_hooks, state.hooks_outside, state.depth
     state.depth = depth + 1
-    run = lambda: run_backward(roots, _calls(create_graph), keep_graph, create_graph, inputs, accumulates)
     try:
-        is_deep = depth and depth % _MAX_DEPTH == 0 and state.trace is None and is_outermost()
-        return in_thread_of_its_own(run) if is_deep else run()
+        if depth and depth % _MAX_DEPTH == 0 and state.trace is None and is_outermost():
+            return in_thread_of_its_own(
+                lambda: run_backward(roots, _calls(create_graph), keep_graph, create_graph, inputs, accumulates)
+            )
+        return run_backward(roots, _calls(create_graph), keep_graph, create_graph, inputs, accumulates)
     except ValueError as error:
         explain_devices(error)
         raise
@@ -200,6 +202,27 @@ def _ones(layout: Layout) -> Array:
     return ones
 
 
+def _of_one_number(edge: Edge, layout: Layout | None) -> Layout:
+    """Returns the layout of what a backward may begin at without a gradient: one real number."""
+    if layout is None:
+        raise AutogradError(
+            f"grad can be implicitly created only for scalar outputs, and {edge.node.name()} does not know the "
+            "shapes of its own. Pass the gradient: `grad_outputs=(gradient,)`."
+        )
+    if layout.numel != 1:
+        raise AutogradError(
+            f"grad can be implicitly created only for scalar outputs, and this has shape {list(layout.size)}. "
+            "Differentiate a number, `y.sum().backward()`, or pass the gradient, "
+            "`y.backward(ja.ones_like(y))`."
+        )
+    if is_complex(layout.dtype):
+        raise AutogradError(
+            f"grad can be implicitly created only for real scalar outputs but got {layout.dtype}. "
+            "Differentiate a real number of it, such as `x.abs()`, or pass the gradient."
+        )
+    return layout
+
+
 def _roots(
     tensors: Sequence[Tensor], gradients: Sequence[Tensor | None] | None, create_graph: bool
 ) -> list[tuple[Edge, Any]]:
@@ -214,23 +237,7 @@ def _roots(
             raise no_path(index)
         layout = edge_layout(tensor)
         if gradient is None:
-            if layout is None:
-                raise AutogradError(
-                    f"grad can be implicitly created only for scalar outputs, and {edge.node.name()} does not know the "
-                    "shapes of its own. Pass the gradient: `grad_outputs=(gradient,)`."
-                )
-            if layout.numel != 1:
-                raise AutogradError(
-                    f"grad can be implicitly created only for scalar outputs, and this has shape {list(layout.size)}. "
-                    "Differentiate a number, `y.sum().backward()`, or pass the gradient, "
-                    "`y.backward(ja.ones_like(y))`."
-                )
-            if is_complex(layout.dtype):
-                raise AutogradError(
-                    f"grad can be implicitly created only for real scalar outputs but got {layout.dtype}. "
-                    "Differentiate a real number of it, such as `x.abs()`, or pass the gradient."
-                )
-            value: Any = _ones(layout)
+            value: Any = _ones(_of_one_number(edge, layout))
             if create_graph:
                 value = standing(value, None)
         else:
