@@ -42,6 +42,8 @@ def check_leaks(paths: Mapping[int, Path], trace: TraceState, escapes: Escapes) 
       escapes: What it returns.
     """
     alive = [s for s in (ref() for ref in trace.created) if s is not None and id(s) not in escapes.storage_ids]
+    if not alive:
+        return  # as nearly always; to ask who holds nothing would walk all objects of the process as well
     alive_ids = {id(s) for s in alive}
     holders = [r for r in gc.get_referrers(*alive) if isinstance(r, Tensor) and id(r._storage) in alive_ids]
     del alive
