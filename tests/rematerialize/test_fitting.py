@@ -15,7 +15,7 @@ from jaxaot.partition import fitting
 from jaxaot.rematerialize import call, remat
 from jaxaot.runtime.fitting import peak_bytes, peak_bytes_at_bucket
 from tests.drawn import drawn
-from tests.seeds import some
+from tests.seeds import seeds, some
 
 MIB = 1 << 20
 ROWS, WIDTH, INNER = 512, 32, 512
@@ -226,6 +226,43 @@ def test_a_limit_that_is_missed_by_a_little_is_used():
         return estimate, estimate, lambda: (estimate, estimate + 3)
 
     assert fitting.find_program(fitting.Asked(limit), "fn", make) == 80
+
+
+def curve(estimates, sizes):
+    """Returns what makes programs that save more and more, and what it compiled; what saves all comes last."""
+    compiled = []
+
+    def make(trial, limit):
+        i = len(sizes) - 1
+        if not trial.is_plain:
+            allowed = limit - trial.less
+            i = max((i for i, estimate in enumerate(estimates) if estimate <= allowed), default=0)
+            i = trial.rung if trial.rung is not None else i
+        return i, estimates[i], lambda: (compiled.append(i), (i, sizes[i]))[1]
+
+    return make, compiled
+
+
+@pytest.mark.parametrize("seed", seeds(200, 40))
+def test_a_limit_is_used_and_a_looser_one_computes_no_more_again(seed):
+    rng = np.random.default_rng(seed)
+    estimates = np.cumsum(rng.integers(20, 80, 12)) + 200
+    wrong, outside = rng.uniform(0.4, 1.6), rng.integers(0, 300)  # the estimate is off, and misses what lies outside
+    sizes = (wrong * estimates + outside).astype(int)
+    make, compiled = curve(estimates.tolist(), sizes.tolist())
+    found = []
+    for limit in np.linspace(0.9 * sizes[0], 1.2 * sizes[-1], 9).astype(int).tolist():
+        compiled.clear()
+        try:
+            i = fitting.find_program(fitting.Asked(limit), "fn", lambda trial, limit=limit: make(trial, limit))
+        except BudgetError:
+            i = -1
+        assert len(compiled) <= 4
+        assert i >= 0 or limit < sizes[0]
+        used = max((size for size in sizes.tolist() if size <= limit), default=0)  # the most that a cut uses of it
+        assert i < 0 or sizes[i] >= 0.85 * used
+        found.append(i)
+    assert found == sorted(found)
 
 
 @pytest.mark.slow
