@@ -304,14 +304,17 @@ def test_budgets_are_measured_on_other_platforms_too(monkeypatch):
     np.testing.assert_allclose(value, attention(SQUARES, X), rtol=1e-4)
 
 
-def test_shardings_that_are_given_stay(monkeypatch):
-    """Such a program is not compiled apart to be measured."""
-    monkeypatch.setattr(fitting._now, "has_warned", False)
+@pytest.mark.parametrize("which", ["in_shardings", "out_shardings"])
+def test_a_program_with_shardings_that_are_given_is_measured_with_them(which):
     on_one = jax.sharding.SingleDeviceSharding(jax.devices()[0])
-    fn = ja.jit(jax.grad(ja.remat(attention, memory_budget="fit:10MiB")), out_shardings=on_one)
-    with pytest.warns(UserWarning, match="met by an estimate"):
+    given = (None, on_one) if which == "in_shardings" else on_one
+    fn = ja.jit(jax.grad(ja.remat(attention, memory_budget="fit:5MiB")), **{which: given})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # such as that the limit is met by an estimate
         found = fn(SQUARES, X)
     assert found[0][0].sharding == on_one
+    assert measured(fn.lower(SQUARES, X).compile()) <= 5 * MIB
+    np.testing.assert_allclose(found[0][0], jax.grad(attention)(SQUARES, X)[0][0], rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.slow
