@@ -54,6 +54,9 @@ _log = logger_of("graphs")
 PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes")
 """Options that say where things go: they are for one program, and for XLA to work out."""
 
+_SHARDINGS = "in_shardings", "out_shardings"
+"""Those of them with which a program is compiled apart too, to be measured."""
+
 
 class _Found(NamedTuple):
     """A call whose graph is run in another way than as the program that JAX was tracing.
@@ -271,9 +274,10 @@ class Version:
         if is_placed:
             passes = ()
         self._fn, self._options, self._static = fn, options, Static(fn, options)
-        self._tracing = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
+        self._tracing = {k: v for k, v in options.items() if k.startswith(("donate", "static")) or k in _SHARDINGS}
         self._traced = jax.jit(fn, **self._tracing)  # from which all ways take the graph
-        self._settings, self._passes, self._platform, self._measures = settings, passes, platform, not is_placed
+        self._settings, self._passes, self._platform = settings, passes, platform
+        self._measures = all(options.get(name) is None for name in PLACED if name not in _SHARDINGS)
         self.known: tuple[ClosedJaxpr, ClosedJaxpr] | None = None
         self.chosen: tuple[ClosedJaxpr, LoweringChoice] | None = None
         self._asked: dict[int, tuple[ClosedJaxpr, Asked]] = {}  # by id: graphs whose program is measured
@@ -425,9 +429,25 @@ class Version:
         if way is not None and way.how is Lowering.EIGEN:
             options = with_eigen_convolutions(options)
         name = getattr(self._fn, "__name__", "fn")
-        jitted = jax.jit(as_one_call(graph, name), donate_argnums=donated_by(traced), compiler_options=options or None)
+        how = {"donate_argnums": donated_by(traced), "compiler_options": options or None}
+        how |= self._shardings(args, kwargs, traced.out_tree)
+        jitted = jax.jit(as_one_call(graph, name), **how)
         memory = jitted.lower(*leaves).compile().memory_analysis()  # a call finds what was compiled
         return _Measured(jitted, graph, way, traced.out_tree), taken_bytes(memory)
+
+    def _shardings(self, args: tuple[Any, ...], kwargs: dict[str, Any], out_tree: Any) -> dict[str, Any]:
+        """Returns the shardings that were given, as options for the arrays of a call and of its results."""
+        moving, _ = self._static.split(args, kwargs)
+        results = out_tree.unflatten([0] * out_tree.num_leaves)
+        trees = {"in_shardings": tuple(moving.values()), "out_shardings": results}
+        is_one = lambda x: x is None or isinstance(x, jax.sharding.PartitionSpec)
+        found = {}
+        for name, tree in trees.items():
+            if self._options.get(name) is not None:
+                given = self._options[name]
+                prefix = tuple(given) if name == "in_shardings" and isinstance(given, list) else given
+                found[name] = jax.tree.leaves(jax.tree.broadcast(prefix, tree, is_leaf=is_one), is_leaf=is_one)
+        return found | ({"in_shardings": tuple(found["in_shardings"])} if "in_shardings" in found else {})
 
     def _run_checked(self, *args: Any, **kwargs: Any) -> Any:
         """Carries out a call after a look at what its program returns, if it is the first of its kind.

@@ -2,7 +2,8 @@
 
 A budget for everything, `"fit:16GiB"`, is met by an estimate from shapes. Whoever compiles the program, such as
 `ja.jit`, knows more. It traces a function within `fitting`, compiles the graph, and looks at what the compiler says. If
-that is above the limit, it traces again and takes some bytes off.
+that is above the limit, it traces again and takes some bytes off. If it is far below, it adds some: a program that uses
+the limit computes less again. Four programs are compiled at most.
 
 A cut that saves much may take more memory than what JAX makes of the function: XLA computes again, inside of kernels,
 what costs it nothing. Where that may be, the program is compiled both ways, and the smaller one is taken.
@@ -35,10 +36,13 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 N_TRIES = 4
-"""How many programs are compiled to find one that fits into some memory; then comes the one that saves all."""
+"""How many programs are compiled at most for a limit."""
 
-N_RUNGS = 6
-"""How many of the cuts that are the same for all budgets are compiled before a limit is refused."""
+USED = 0.9
+"""A program that fits is taken if it uses this part of a limit; else one that computes less again is looked for."""
+
+_AIMS = 0.97, 0.995
+"""The parts of a limit that are aimed at by one program that is known, and by several: no estimate is exact."""
 
 DOUBTFUL_SHARE = 1 / 3
 """A cut that saves more than this share of all may take more memory than what JAX makes of the function."""
@@ -49,7 +53,7 @@ class Trial:
     """How the functions in a program that have a budget are cut for one of the programs that are tried.
 
     Attributes:
-      less: How many bytes are taken off of each limit.
+      less: How many bytes are taken off of each limit; below zero if some are added.
       rung: Which of the cuts that are the same for all budgets is taken, the one of least memory by estimate first;
         None if functions are cut as asked.
       is_plain: Whether they are left to JAX.
@@ -233,22 +237,18 @@ class _Programs(Generic[T]):
                 self._doubt = max(self._doubt, abs(taken / estimate - 1))
         return self.known[key]
 
-    def tighter(self, less: int, more: int, limit: int) -> int:
-        """Returns how many bytes are taken off a limit for another program than the one that was made before.
+    def estimate(self, trial: Trial) -> int:
+        """Returns what a program is estimated to take."""
+        return self._make(trial)[1]
 
-        Values are saved whole, so a few bytes less may change nothing.
+    def is_known(self, trial: Trial) -> bool:
+        """Returns whether a program was compiled."""
+        return self._make(trial)[0] in self.known
 
-        Args:
-          less: How many were taken off for that one.
-          more: How many more are to be taken off at least.
-          limit: The most that are.
-        """
-        before, _, _ = self._make(Trial(less))
-        while less < limit:
-            less, more = min(less + more, limit), 2 * more
-            if self._make(Trial(less))[0] != before:
-                break
-        return less
+    @property
+    def may_be_more(self) -> bool:
+        """Whether fewer were compiled than may be for a limit."""
+        return len(self.known) < N_TRIES
 
     def is_hopeful(self, trial: Trial) -> bool:
         """Returns whether a program may take less than those known, if its estimate is as far off as theirs."""
@@ -312,12 +312,10 @@ def find_traced(asked: Asked, name: str, first: S, trace: Callable[[], S], compi
 
 
 def _found(asked: Asked, name: str, programs: _Programs[T]) -> T:
-    if asked.limit is None:
-        found, taken = programs.find(AS_ASKED)
-        others = filter(programs.is_hopeful, [Trial(rung=k) for k in range(asked.n_rungs)])
-    else:
-        found, taken = _fitting(asked.limit, name, programs)
-        others = iter(())
+    if asked.limit is not None:
+        return _fitting(asked.limit, asked.is_doubtful, name, programs)
+    found, taken = programs.find(AS_ASKED)
+    others = filter(programs.is_hopeful, [Trial(rung=k) for k in range(asked.n_rungs)])
     for trial in itertools.chain(others, [PLAIN] if asked.is_doubtful else []):
         if taken is None:
             break
@@ -327,16 +325,22 @@ def _found(asked: Asked, name: str, programs: _Programs[T]) -> T:
     return found
 
 
-def _fitting(limit: int, name: str, programs: _Programs[T]) -> Found[T]:
-    """Returns the first program that fits into some memory, and what it takes.
+def _fitting(limit: int, is_doubtful: bool, name: str, programs: _Programs[T]) -> T:
+    """Returns the program of least recomputation that was found to fit into some memory.
 
     Raises:
       BudgetError: If none of those that were tried fits.
     """
-    for trial in _trials(limit, programs):
-        found, taken = programs.find(trial)
-        if taken is None or taken <= limit:
-            return found, taken
+    best = _searched(limit, programs)
+    if best is None or (is_doubtful and programs.may_be_more):  # what saves all may take no more than XLA makes of it
+        trials = [PLAIN] if best is not None else [Trial(rung=0), PLAIN, *(Trial(rung=k) for k in range(1, N_TRIES))]
+        for trial in trials:
+            if programs.is_known(trial) or (programs.may_be_more and programs.is_hopeful(trial)):
+                found, taken = programs.find(trial)
+                if taken is None or taken <= limit:
+                    return found
+    if best is not None:
+        return best
     sizes = [taken for _, taken in programs.known.values() if taken is not None]
     least = min(sizes)
     raise BudgetError(
@@ -346,15 +350,56 @@ def _fitting(limit: int, name: str, programs: _Programs[T]) -> Found[T]:
     )
 
 
-def _trials(limit: int, programs: _Programs[T]) -> Iterator[Trial]:
-    """Yields what is tried to meet a limit: tighter cuts by what is measured, then no cut, then each rung."""
-    less, before = 0, None
-    for _ in range(N_TRIES):
-        yield Trial(less)
-        taken = programs.find(Trial(less))[1] or 0
-        if less >= limit:
-            break
-        rises = before is not None and taken >= before
-        less, before = limit if rises else programs.tighter(less, taken - limit + limit // 100, limit), taken
-    yield PLAIN
-    yield from filter(programs.is_hopeful, [Trial(rung=k) for k in range(N_RUNGS)])  # the last of few is tried again
+def _searched(limit: int, programs: _Programs[T]) -> T | None:
+    """Returns the program that uses most of a limit among those that are tried; None if none fits.
+
+    What a program takes rises with what it is estimated to take. So between one that fits and one that does not, others
+    are tried where a line through what is known meets the limit.
+    """
+    best: T | None = None
+    points: list[tuple[int, int]] = []  # of each program the estimate, and what was measured
+    allowed: int | None = limit
+    while allowed is not None and programs.may_be_more:
+        trial = Trial(limit - allowed)
+        found, taken = programs.find(trial)
+        if taken is None:
+            return found
+        points.append((programs.estimate(trial), taken))
+        if taken <= limit and taken == max(size for _, size in points if size <= limit):
+            best = found
+            if taken >= USED * limit:
+                return best
+        allowed = next(_others(limit, sorted(points), programs), None)
+    return best
+
+
+def _others(limit: int, points: list[tuple[int, int]], programs: _Programs[Any]) -> Iterator[int]:
+    """Yields what functions may be allowed to take by estimate in the next program that is tried, the best guess first.
+
+    Args:
+      limit: What it may take.
+      points: What programs are estimated to take, and take, the smallest first.
+      programs: Those that are known.
+    """
+    below = [point for point in points if point[1] <= limit]
+    above = [point for point in points if point[1] > limit]
+    low, high = below[-1][0] if below else -1, above[0][0] if above else math.inf
+    (estimate, taken), (other, at_other) = (*below[-1:], *above[:1], *below[-2:-1], *above[1:2], (0, 0))[:2]
+    if (taken - at_other) * (estimate - other) <= 0:
+        other, at_other = 0, 0
+    aim_at = limit * _AIMS[len(points) > 1]
+    if len(points) == 1 and taken > limit:  # what is missing may lie outside of what is estimated
+        aims = [estimate - k * (taken - aim_at) for k in (1, 2, 4)]
+    else:
+        aims = [estimate + (aim_at - taken) * (estimate - other) / ((taken - at_other) or 1)]
+    if below and above:
+        step = (high - low) / 10
+        aims = [min(high - step, max(low + step, aims[0])), low + 5 * step, high - step, low + step]
+    elif below:
+        aims += [1.2 * estimate, 2 * estimate, 8 * estimate]
+    else:
+        aims.append(0)
+    for aim in aims:
+        allowed = max(0, int(aim))
+        if not programs.is_known(Trial(limit - allowed)) and low < programs.estimate(Trial(limit - allowed)) < high:
+            yield allowed

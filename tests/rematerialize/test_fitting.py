@@ -15,7 +15,7 @@ from jaxaot.partition import fitting
 from jaxaot.rematerialize import call, remat
 from jaxaot.runtime.fitting import peak_bytes, peak_bytes_at_bucket
 from tests.drawn import drawn
-from tests.seeds import some
+from tests.seeds import seeds, some
 
 MIB = 1 << 20
 ROWS, WIDTH, INNER = 512, 32, 512
@@ -228,6 +228,43 @@ def test_a_limit_that_is_missed_by_a_little_is_used():
     assert fitting.find_program(fitting.Asked(limit), "fn", make) == 80
 
 
+def curve(estimates, sizes):
+    """Returns what makes programs that save more and more, and what it compiled; what saves all comes last."""
+    compiled = []
+
+    def make(trial, limit):
+        i = len(sizes) - 1
+        if not trial.is_plain:
+            allowed = limit - trial.less
+            i = max((i for i, estimate in enumerate(estimates) if estimate <= allowed), default=0)
+            i = trial.rung if trial.rung is not None else i
+        return i, estimates[i], lambda: (compiled.append(i), (i, sizes[i]))[1]
+
+    return make, compiled
+
+
+@pytest.mark.parametrize("seed", seeds(200, 40))
+def test_a_limit_is_used_and_a_looser_one_computes_no_more_again(seed):
+    rng = np.random.default_rng(seed)
+    estimates = np.cumsum(rng.integers(20, 80, 12)) + 200
+    wrong, outside = rng.uniform(0.4, 1.6), rng.integers(0, 300)  # the estimate is off, and misses what lies outside
+    sizes = (wrong * estimates + outside).astype(int)
+    make, compiled = curve(estimates.tolist(), sizes.tolist())
+    found = []
+    for limit in np.linspace(0.9 * sizes[0], 1.2 * sizes[-1], 9).astype(int).tolist():
+        compiled.clear()
+        try:
+            i = fitting.find_program(fitting.Asked(limit), "fn", lambda trial, limit=limit: make(trial, limit))
+        except BudgetError:
+            i = -1
+        assert len(compiled) <= 4
+        assert i >= 0 or limit < sizes[0]
+        used = max((size for size in sizes.tolist() if size <= limit), default=0)  # the most that a cut uses of it
+        assert i < 0 or sizes[i] >= 0.85 * used
+        found.append(i)
+    assert found == sorted(found)
+
+
 @pytest.mark.slow
 def test_where_nothing_is_measured_one_warning_says_so(monkeypatch):
     monkeypatch.setattr(fitting._now, "has_warned", False)
@@ -267,14 +304,17 @@ def test_budgets_are_measured_on_other_platforms_too(monkeypatch):
     np.testing.assert_allclose(value, attention(SQUARES, X), rtol=1e-4)
 
 
-def test_shardings_that_are_given_stay(monkeypatch):
-    """Such a program is not compiled apart to be measured."""
-    monkeypatch.setattr(fitting._now, "has_warned", False)
+@pytest.mark.parametrize("which", ["in_shardings", "out_shardings"])
+def test_a_program_with_shardings_that_are_given_is_measured_with_them(which):
     on_one = jax.sharding.SingleDeviceSharding(jax.devices()[0])
-    fn = ja.jit(jax.grad(ja.remat(attention, memory_budget="fit:10MiB")), out_shardings=on_one)
-    with pytest.warns(UserWarning, match="met by an estimate"):
+    given = (None, on_one) if which == "in_shardings" else on_one
+    fn = ja.jit(jax.grad(ja.remat(attention, memory_budget="fit:5MiB")), **{which: given})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # such as that the limit is met by an estimate
         found = fn(SQUARES, X)
     assert found[0][0].sharding == on_one
+    assert measured(fn.lower(SQUARES, X).compile()) <= 5 * MIB
+    np.testing.assert_allclose(found[0][0], jax.grad(attention)(SQUARES, X)[0][0], rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.slow
