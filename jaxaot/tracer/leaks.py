@@ -33,6 +33,25 @@ def check_reached(arrays: Sequence[Any]) -> None:
                 )
 
 
+def empty_caches(caches: Sequence[Any], trace: TraceState) -> None:
+    """Empties caches of `functools.lru_cache` that keep tensors of a trace: these have no value after it.
+
+    What such a cache kept is computed again when it is asked for, as after `cache_clear()`.
+
+    Args:
+      caches: Those that the traced function reached.
+      trace: The trace.
+    """
+    for cache in caches:
+        level = [cache]
+        for _ in range(_MAX_STEPS):
+            level = [held for held in gc.get_referents(*level) if gc.is_tracked(held)] if level else []
+            if any(isinstance(held, Tensor) and held._trace is trace for held in level):
+                cache.cache_clear()
+                break
+            level = [held for held in level if isinstance(held, dict | list | tuple)]
+
+
 def check_leaks(paths: Mapping[int, Path], trace: TraceState, escapes: Escapes) -> None:
     """Raises if a tensor made in the trace is still held by an object that outlives it.
 

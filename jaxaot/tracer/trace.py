@@ -53,7 +53,7 @@ from jaxaot.tracer.bodies.grad_hooks import refuse_lasting_hooks, registered_aga
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.generators import generator_plan
 from jaxaot.tracer.hoist import inputs_of
-from jaxaot.tracer.leaks import check_leaks, check_reached
+from jaxaot.tracer.leaks import check_leaks, check_reached, empty_caches
 from jaxaot.tracer.numbers.predictions import (
     can_be_replaced,
     changing_numbers,
@@ -362,6 +362,7 @@ def _trace(
             world.put_back()
         finally:
             places.close()  # on objects that are as they were
+            empty_caches(observer.caches, trace)
             trace.restore()
             if trace in RUNNING:
                 RUNNING.remove(trace)

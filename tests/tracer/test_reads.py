@@ -6,6 +6,7 @@ import contextvars
 import datetime
 import decimal
 import fractions
+import functools
 import importlib
 import math
 import operator
@@ -525,3 +526,28 @@ def test_a_script_by_the_name_of_a_module_of_python(tmp_path, monkeypatch):
     finally:
         del sys.modules["this"]
     assert found == [1, 3]
+
+
+def test_a_cache_keeps_no_tensor_of_a_trace():
+    @functools.cache
+    def positions(n):
+        return ja.arange(n, dtype=ja.float32)
+
+    class Masks:
+        @functools.lru_cache(maxsize=4)
+        def of(self, n):
+            return {"mask": ja.ones(n) * 2}
+
+    masks = Masks()
+
+    def fn(x):
+        if x.sum().item() > 0:  # the trace that stops here is given up
+            return x + positions(len(x)) * masks.of(len(x))["mask"]
+        return x - positions(len(x))
+
+    compiled = ja.compile(fn)
+    for sign in (1.0, -1.0, 1.0):
+        x = ja.ones(3) * sign
+        assert compiled(x).tolist() == fn(x).tolist()
+    assert positions(3).tolist() == [0, 1, 2]
+    assert masks.of(3)["mask"].tolist() == [2, 2, 2]

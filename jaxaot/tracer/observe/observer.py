@@ -160,6 +160,10 @@ class Space(NamedTuple):
     stored: set[str]
 
 
+CACHE: type = type(functools.lru_cache(len))
+"""What `functools.lru_cache` and `functools.cache` make."""
+
+
 class Observer:
     """What a run reaches and reads of Python's objects.
 
@@ -174,6 +178,7 @@ class Observer:
       functions: Code → the functions with it that were reached.
       open: By id, modules and classes of which it may have read anything, by a name that it made.
       asked: By id, objects of Python's library that decided something.
+      caches: What keeps results of functions: `functools.lru_cache`.
       environment: Variables of the environment that were read; None among them if all were.
       unread: Ids of the lists that are not looked into.
       calls: What it calls.
@@ -193,6 +198,7 @@ class Observer:
         self.functions: dict[types.CodeType, list[Ran]] = {}
         self.environment: dict[str | None, Line | None] = {}
         self.asked: dict[int, Any] = {}
+        self.caches: list[Any] = []
         self.open: dict[int, Any] = {}
         self.unread = unread
         self.calls = Calls(self, is_strict)
@@ -391,6 +397,8 @@ class Observer:
             if cls in VIEWS:
                 return [((*path, ("attr", "mapping")), value.mapping)]
             if inspect.getattr_static(value, "__wrapped__", None) is not None:  # such as a compiled function
+                if cls is CACHE:
+                    self.caches.append(value)
                 return [((*path, ("attr", "__wrapped__")), value.__wrapped__)]
             if cls in (operator.attrgetter, operator.methodcaller):
                 self.named.attributes |= {part for name in value.__reduce__()[1] for part in str(name).split(".")}
@@ -564,6 +572,8 @@ class Observer:
                 if name in _OF_EVERY_CLASS or type(member) in _PLAIN or is_account:
                     continue
                 fn = function_behind(member)
+                if type(member) is CACHE:
+                    self.caches.append(member)
                 if fn is not None:
                     self._add_function((_FN, ("module", fn)), fn)
                 else:
