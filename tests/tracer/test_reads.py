@@ -534,7 +534,7 @@ def test_a_cache_keeps_no_tensor_of_a_trace():
         return ja.arange(n, dtype=ja.float32)
 
     class Masks:
-        @functools.lru_cache(maxsize=4)
+        @functools.lru_cache(maxsize=4)  # noqa: B019
         def of(self, n):
             return {"mask": ja.ones(n) * 2}
 
