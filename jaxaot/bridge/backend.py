@@ -292,20 +292,28 @@ class Call:
             if inputs.held[members[0]]._layout.dtype != output._layout.dtype:
                 raise NoCounterpartError("a view of an argument in another dtype.")
             return ("view", members[0], output)
-        sharing = [x for x in self.outputs if isinstance(x, Held) and x._storage is output._storage]
-        base = output
-        if len({id(x) for x in sharing}) > 1:
-            bases = [x for x in (*sharing, *(x._base for x in sharing)) if x is not None and x._base is None]
-            base = max(bases, key=lambda x: x.requires_grad, default=None)
-            is_whole = base is not None and not base._offset and base.is_contiguous()
-            if not is_whole or any(x.requires_grad and not base.requires_grad for x in sharing) or any(
-                x._layout.dtype != base._layout.dtype for x in sharing
-            ):  # fmt: skip
-                raise NoCounterpartError("results that share memory in a way that PyTorch cannot be told.")
+        base = self._base_of(output)
         if not any(x is base for x in self.made):
             self.made.append(base)
         place = next(k for k, x in enumerate(self.made) if x is base)
         return ("made", place) if base is output else ("part", place, output)
+
+    def _base_of(self, output: Held) -> Held:
+        """Returns what an output is a view of, if results share its memory; else the output itself.
+
+        Raises:
+          NoCounterpartError: If PyTorch cannot be told how they share it.
+        """
+        sharing = [x for x in self.outputs if isinstance(x, Held) and x._storage is output._storage]
+        if len({id(x) for x in sharing}) == 1:
+            return output
+        bases = [x for x in (*sharing, *(x._base for x in sharing)) if x is not None and x._base is None]
+        base = max(bases, key=lambda x: x.requires_grad, default=None)
+        if base is not None and not base._offset and base.is_contiguous():
+            is_recorded = base.requires_grad or not any(x.requires_grad for x in sharing)
+            if is_recorded and all(x._layout.dtype == base._layout.dtype for x in sharing):
+                return base
+        raise NoCounterpartError("results that share memory in a way that PyTorch cannot be told.")
 
     def results(self) -> tuple[Any, ...]:
         """Returns PyTorch's results; inputs that were written are written."""
