@@ -343,3 +343,48 @@ def test_random_graphs_are_pytorchs(seed):
     found, found_facts = ran(by_jax(fn), values, with_gradients)
     equal(found, expected)
     assert facts == found_facts
+
+
+# -- models of others ------------------------------------------------------------
+
+
+def gpt2():
+    transformers = pytest.importorskip("transformers")
+    sizes = {"n_layer": 2, "n_head": 2, "n_embd": 32, "vocab_size": 97, "n_positions": 64, "eos_token_id": 0}
+    config = transformers.GPT2Config(**sizes, bos_token_id=0, attn_pdrop=0.0, resid_pdrop=0.0, embd_pdrop=0.0)
+    return transformers.GPT2LMHeadModel(config), torch.randint(0, 97, (2, 16)), lambda m, x: m(x, labels=x).loss
+
+
+def of_torchvision(make):
+    try:
+        models = importlib.import_module("torchvision.models")
+    except (ImportError, RuntimeError) as error:  # it does not fit the build of PyTorch
+        pytest.skip(str(error))
+    return make(models), torch.randn(4, 3, 32, 32).double(), lambda m, x: (m(x) + 1).square().mean()
+
+
+OTHERS = {
+    "GPT-2": gpt2,
+    "ViT-B/16": lambda: of_torchvision(lambda models: models.VisionTransformer(32, 16, 2, 2, 32, 64, num_classes=5)),
+    "ResNet-18": lambda: of_torchvision(lambda models: models.resnet18(num_classes=5)),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+def test_models_of_others_train_as_in_pytorch(name):
+    model, batch, loss_of = OTHERS[name]()
+    model.double()
+    other = copy.deepcopy(model)
+    compiled, found = by_jax(other, options={"memory_budget": 0.5}), []
+    for module, run in ((model, model), (other, compiled)):
+        optimizer = torch.optim.SGD(module.parameters(), lr=1e-3)
+        for _ in range(2):
+            optimizer.zero_grad()
+            loss = loss_of(run, batch)
+            loss.backward()
+            optimizer.step()
+        module.eval()
+        with torch.no_grad():
+            found.append([loss.detach(), loss_of(run, batch), *module.state_dict().values()])
+    equal(*found, 1e-7)
