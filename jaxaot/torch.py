@@ -27,6 +27,7 @@ from jaxaot.errors.absent import missing_name as _missing_name
 
 _NAMES = {
     "Tensor": "tensor",
+    "backend": "backend",
     "device": "scope",
     "move": "modules",
     "scope": "scope",

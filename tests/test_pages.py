@@ -7,6 +7,7 @@ import pathlib
 import re
 import sys
 
+import jax
 import pytest
 
 from tests.cases import each
@@ -51,6 +52,17 @@ def test_the_listings_of_a_page_print_what_it_shows(page, tmp_path, optimized, o
     for listing, printed in results:
         advice = f"{page}, line {listing.line}: run `python tools/listings.py {page}`"
         assert listings.masked(printed) == listings.masked(listing.shown or ""), advice
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("page", listings.WITH_PYTORCH)
+def test_the_listings_of_a_page_with_pytorch_print_what_it_shows(page, tmp_path):
+    pytest.importorskip("torch")
+    before = jax.config.jax_enable_x64
+    try:
+        test_the_listings_of_a_page_print_what_it_shows(page, tmp_path, None, None)
+    finally:
+        jax.config.update("jax_enable_x64", before)
 
 
 @pytest.mark.oracle

@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 NAVIGATION = {
     "Start": [
         "docs/getting_started.md", "docs/coming_from_pytorch.md", "docs/from_torch_compile.md",
-        "docs/coming_from_jax.md", "examples/README.md",
+        "docs/coming_from_jax.md", "docs/pytorch_models.md", "examples/README.md",
     ],
     "How to": [
         "docs/fit_into_memory.md", "docs/speed.md", "docs/sizes.md", "docs/debugging.md",

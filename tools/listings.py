@@ -34,6 +34,9 @@ PAGES = (
 ON_FOUR_DEVICES = ("docs/many_devices.md",)
 """Pages that run by themselves, in a process with `XLA_FLAGS=--xla_force_host_platform_device_count=4`."""
 
+WITH_PYTORCH = ("docs/pytorch_models.md",)
+"""Pages that run where PyTorch is installed."""
+
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _MASKS = (
     (re.compile(r"-?\b\d[\d,.]*(?:e[+-]?\d+)? ?(?:ns|µs|ms|s|[KMGTPE]?i?B)\b"), "#"),  # times and sizes

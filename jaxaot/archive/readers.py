@@ -280,6 +280,10 @@ def _is_key(value: Any) -> bool:
     return hasattr(value, "itemsize") and is_key_dtype(value)
 
 
+TRANSPARENT: set[type] = set()
+"""Classes of nodes that only stand for the tensor inside, which is in their place where the file is read."""
+
+
 def tree_to_json(tree: object) -> Any:
     """Returns what JSON holds of a tree of arguments or of a result.
 
@@ -299,6 +303,8 @@ def tree_to_json(tree: object) -> Any:
         if not all(type(key) in (str, int) for key in keys):
             raise ExportError("a dict among arguments or results has keys that are neither strings nor ints")
         return [cls.__name__, list(keys), children]
+    if cls in TRANSPARENT:
+        return children[0]
     if cls in SUBCLASSES:
         if not is_found_elsewhere(cls):
             raise ExportError(

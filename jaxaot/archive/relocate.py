@@ -30,6 +30,8 @@ from jaxaot.plan.paths import ObjectKey, Path, follow, path_text
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.world import SINGLE
 
+_HELD = ("attr", "__wrapped__")
+"""From what stands for a tensor, `readers.TRANSPARENT`, to the tensor, which is in its place in the archive."""
 _GRAD, _BASE = ("attr", "_grad"), ("attr", "_base_tensor")
 _HIDDEN = {"_parameters", "_buffers", "_modules", "__self__", "__func__", "__wrapped__", "_value", "raw_value"}
 """Steps that no user has written."""
@@ -44,7 +46,8 @@ def is_of_arguments(path: Path) -> bool:
     while steps and steps[-1] in (_GRAD, _BASE):
         steps.pop()
     return root[1] in ("args", "kwargs") and all(
-        (kind == "item" and type(key) in (str, int)) or is_inner((kind, key)) for kind, key in steps
+        (kind == "item" and type(key) in (str, int)) or is_inner((kind, key)) or (kind, key) == _HELD
+        for kind, key in steps
     )
 
 
@@ -134,7 +137,7 @@ class _Mover:
     def _moved(self, path: Path) -> Path:
         """Returns where the tensor, array or generator at a path is found in the archive."""
         if is_of_arguments(path):
-            return path
+            return tuple(step for step in path if step != _HELD)
         if path not in self.held:
             name = self.state.name(follow(self.starts, path), self._name(path))
             if path[-2:-1] == (("attr", "_buffers"),):

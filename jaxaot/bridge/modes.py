@@ -7,7 +7,8 @@ that a compiled call traced guards what they were.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,29 @@ _hooks: Callable[..., Any] = getattr(_C._autograd, "_top_saved_tensors_default_h
 _seen_state: list[bytes] = [b""]
 
 
+class _Hidden(threading.local):
+    """Whether hooks on saved tensors are left to somebody else in this thread."""
+
+    hooks = False
+
+
+_hidden = _Hidden()
+
+
+def _hooks_now() -> Any:
+    return None if _hidden.hooks else _hooks(False)
+
+
+@contextlib.contextmanager
+def without_hooks() -> Iterator[None]:
+    """Inside, jaxaot's tape is under no hooks on saved tensors: PyTorch's tape calls them."""
+    before, _hidden.hooks = _hidden.hooks, True
+    try:
+        yield
+    finally:
+        _hidden.hooks = before
+
+
 class Modes:
     """What stands in guards for the modes that PyTorch is in."""
 
@@ -42,7 +66,7 @@ def modes_now(_: object = None) -> tuple[Any, ...]:
     """Returns the modes that decide what a program is; looks at the seed of PyTorch's generator besides."""
     take_seed()
     dtype = torch.get_autocast_dtype(DEVICE_TYPE) if _casts(DEVICE_TYPE) else None
-    return _records(), dtype, _hooks(False)
+    return _records(), dtype, _hooks_now()
 
 
 READINGS[Modes] = modes_now
@@ -78,7 +102,7 @@ def in_modes(handler: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
         for observer in readers():
             observer.reach((_PATH, MODES))  # type: ignore[attr-defined]
             observer.asked_of(MODES)  # type: ignore[attr-defined]
-    hooks = _hooks(False)
+    hooks = _hooks_now()
     if _records() and hooks is None and not _casts(DEVICE_TYPE):
         return handler(*args, **kwargs)
     with contextlib.ExitStack() as stack:

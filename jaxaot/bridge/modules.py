@@ -7,6 +7,7 @@ import importlib
 import threading
 from typing import Any
 
+from jaxaot.archive.readers import TRANSPARENT
 from jaxaot.bridge import functions  # noqa: F401  custom Functions are adopted
 from jaxaot.bridge.exchange import copied_from_torch
 from jaxaot.bridge.library import need_wide_dtypes, optimizers, torch
@@ -16,6 +17,7 @@ from jaxaot.errors import NoCounterpartError
 
 _entered = threading.local()
 _hooked: list[Any] = []
+TRANSPARENT.add(Tensor)
 
 
 def move(module: Any) -> Any:

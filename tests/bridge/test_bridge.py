@@ -1,7 +1,10 @@
 """PyTorch's modules on JAX: what they compute, keep and refuse is what PyTorch does on the CPU."""
 
+import ast
 import copy
 import pickle
+import subprocess
+import sys
 import types
 
 import jax
@@ -99,6 +102,46 @@ def test_a_program_is_one_for_the_modes_of_pytorch():
     out.sum().backward()
     module(y).sum().backward()
     equal([p.grad for p in moved.parameters()], [p.grad for p in module.parameters()])
+
+
+LOAD = """
+import sys
+sys.modules["torch"] = None
+import jax, jaxaot as ja
+jax.config.update("jax_enable_x64", True)
+forward = ja.load(sys.argv[1])
+print(forward(ja.ones(2, 3, dtype=ja.float64)).tolist())
+"""
+
+
+@each("is_compiled", (False, True))
+def test_an_exported_module_is_called_where_there_is_no_pytorch(is_compiled, tmp_path):
+    moved, module = pair()
+    file, x = str(tmp_path / "forward.jaxaot"), torch.ones(2, 3).double()
+    ja.export(ja.compile(moved) if is_compiled else moved, ja.torch.to_jax(x)).save(file)
+    ran = subprocess.run([sys.executable, "-c", LOAD, file], capture_output=True, text=True, check=True)
+    np.testing.assert_allclose(ast.literal_eval(ran.stdout), module(x).tolist())
+
+
+def test_a_step_has_reports_budgets_and_one_program_for_sizes_of_a_bucket():
+    moved, module = pair()
+    optimizers = [torch.optim.AdamW(m.parameters(), lr=0.01) for m in (moved, module)]
+
+    def train(model, optimizer, data):
+        optimizer.zero_grad()
+        loss = model(data).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    step = ja.compile(lambda x: train(moved, optimizers[0], x), memory_budget=0.5)
+    for n in (9, 10, 11, 12, 9):
+        x = torch.randn(n, 3).double()
+        equal([step(ja.torch.to_jax(x))], [train(module, optimizers[1], x)])
+    equal(moved.parameters(), module.parameters())
+    assert step.n_programs_made <= 4
+    assert "['exp_avg'].__wrapped__: float64[4,3], written" in str(step.explain())
+    assert ja.estimate.pareto(lambda x: moved(x).sum(), ja.torch.to_jax(x)).points
 
 
 def test_modules_are_copied_pickled_and_loaded():

@@ -199,7 +199,9 @@ def member_keys(members: Iterable[Any]) -> Iterator[tuple[ObjectKey, Any]]:
 
 def key_step(key: Any) -> tuple[str, Any]:
     """Returns the step to the item of a key; a key that is compared by identity is not kept alive."""
-    if isinstance(key, KEYS) or (type(key).__eq__ is not object.__eq__ and not isinstance(key, Tensor)):
+    cls = type(key)
+    is_compared = cls.__eq__ is not object.__eq__ and cls.__hash__ is not object.__hash__  # tensors are by elements
+    if isinstance(key, KEYS) or (is_compared and not isinstance(key, Tensor)):
         return "item", key
     try:
         return "key", ObjectKey(key)
