@@ -410,7 +410,7 @@ class Cutter:
         return dataclasses.replace(parts, plan=plan)
 
     def _best_within(self, limit: int) -> Any:
-        """Returns the best solution within a budget: one that saves the bottlenecks, if that takes no longer.
+        """Returns the best solution within a budget: one that saves heads or bottlenecks, if that takes no longer.
 
         It may take a little longer where it takes much less memory in all, by estimate. The least time may mean to run
         the whole forward again at once.
@@ -421,6 +421,11 @@ class Cutter:
         found = self._attempt(lambda: self.budgets.within(limit))
         if self.saves_bottlenecks or not found.cost:
             return found
+        if not self.saves_heads:
+            with contextlib.suppress(BudgetError, PolicyError, NoCut):  # it may be too much to save
+                heads = self._heads._best_within(limit)
+                if heads.cost <= found.cost * _LITTLE_LONGER:
+                    return dataclasses.replace(heads, least_cost=found.least_cost)
         try:
             lean = self._lean.budgets.within(limit)
         except (BudgetError, NoCut):
