@@ -59,6 +59,30 @@ def bottlenecks(graph: Classified, cost: Callable[[Any], int]) -> frozenset[int]
     return frozenset(forward[k] for var, k in made.items() if any(k <= at < last[var] for at in narrow))
 
 
+def head_products(graph: Classified) -> frozenset[int]:
+    """Returns the positions of the products that the backward needs before it makes a product of its own.
+
+    Such is what makes the logits that a loss is computed from. To compute it again takes time and frees nothing: the
+    backward would begin with it, while all that is saved is still there.
+
+    Args:
+      graph: The joint graph.
+    """
+    eqns, needed, found = graph.eqns, set(), set()
+    for i in graph.positions(Side.BACKWARD):
+        if kind(eqns[i]) >= Kind.MATMUL:
+            break
+        needed.update(variables(eqns[i].invars))
+    for i in reversed(graph.positions(Side.FORWARD, Side.EITHER)):
+        if needed.isdisjoint(eqns[i].outvars):
+            continue
+        if kind(eqns[i]) < Kind.MATMUL:
+            needed.update(variables(eqns[i].invars))
+        elif kind(eqns[i]) < Kind.COLLECTIVE:
+            found.add(i)
+    return frozenset(found)
+
+
 def _forward(graph: Classified) -> list[int]:
     """Returns the positions of the equations that the outputs depend on, in order."""
     needed = set(variables(graph.outputs))

@@ -21,7 +21,7 @@ from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, target_now
 from jaxaot.ir.walk import aval_bytes, source_line, sub_jaxprs
 from jaxaot.partition.bodies import Rule, cut_bodies
-from jaxaot.partition.bottlenecks import bottlenecks
+from jaxaot.partition.bottlenecks import bottlenecks, head_products
 from jaxaot.partition.budget import MAX_EXACT, Budgets, Fit, parse_budget, parse_fit
 from jaxaot.partition.classify import Classified, Side, classify
 from jaxaot.partition.formulate import Choices, Cost, choose, formulate
@@ -127,6 +127,7 @@ class Cutter:
         `bottlenecks.py`.
       holds_products: Whether only small products are repeated where no budget asks for it, although to repeat others
         may take less time by estimate.
+      saves_heads: Whether the products that the backward needs first, such as logits, are saved at every budget.
     """
 
     joint: JointGraph
@@ -137,6 +138,7 @@ class Cutter:
     for_target: Target | None = None
     saves_bottlenecks: bool = False
     holds_products: bool = False
+    saves_heads: bool = False
 
     def __post_init__(self) -> None:
         check_names(self.joint, get_policy(self.policy))
@@ -164,6 +166,7 @@ class Cutter:
 
     def _said(self, graph: Classified, policy: Policy) -> Choices:
         said = read_tags(graph, self.save_within).applied(choose(graph, policy), policy)
+        said = said.saving(head_products(graph)) if self.saves_heads else said
         return said.saving(bottlenecks(graph, self._time)) if self.saves_bottlenecks else said
 
     @cached_property
@@ -407,7 +410,7 @@ class Cutter:
         return dataclasses.replace(parts, plan=plan)
 
     def _best_within(self, limit: int) -> Any:
-        """Returns the best solution within a budget: one that saves the bottlenecks, if that takes no longer.
+        """Returns the best solution within a budget: one that saves heads or bottlenecks, if that takes no longer.
 
         It may take a little longer where it takes much less memory in all, by estimate. The least time may mean to run
         the whole forward again at once.
@@ -418,6 +421,11 @@ class Cutter:
         found = self._attempt(lambda: self.budgets.within(limit))
         if self.saves_bottlenecks or not found.cost:
             return found
+        if not self.saves_heads:
+            with contextlib.suppress(BudgetError, PolicyError, NoCut):  # it may be too much to save
+                heads = self._heads._best_within(limit)
+                if heads.cost <= found.cost * _LITTLE_LONGER:
+                    return dataclasses.replace(heads, least_cost=found.least_cost)
         try:
             lean = self._lean.budgets.within(limit)
         except (BudgetError, NoCut):
@@ -438,6 +446,11 @@ class Cutter:
         """The same that saves the bottlenecks at every budget."""
         return dataclasses.replace(self, saves_bottlenecks=True)
 
+    @cached_property
+    def _heads(self) -> Cutter:
+        """The same that saves the products which the backward needs first."""
+        return dataclasses.replace(self, saves_heads=True)
+
     def _fitting(self, fit: Fit) -> Partition:
         """Returns the fastest partition found whose memory, everything counted, stays within a limit.
 
@@ -446,14 +459,18 @@ class Cutter:
         """
         limit, spread = fit.bytes, self.joint.spread
         fit = dataclasses.replace(fit, bytes=spread.of_all(limit))
-        tried = [self._fastest_fitting(fit)]
-        first, peak = tried[0]
-        seconds = first.plan.recompute_seconds if peak <= fit.bytes else None
-        # both ways are looked at: neither takes less memory on every graph
-        tried.append(self._lean._fastest_fitting(fit, seconds))
-        found = [parts for parts, peak in tried if peak <= fit.bytes]
-        if found:
-            return min(found, key=lambda parts: parts.plan.recompute_seconds or 0.0)
+        tried: list[tuple[Partition, int]] = []
+        for cutter in (self._heads, self):
+            seconds = None
+            # both ways are looked at: neither takes less memory on every graph
+            for way in (cutter, cutter._lean):
+                with contextlib.suppress(PolicyError):  # where a policy wants a head to be computed again
+                    parts, peak = way._fastest_fitting(fit, seconds)
+                    seconds = parts.plan.recompute_seconds if peak <= fit.bytes else None
+                    tried.append((parts, peak))
+            found = [parts for parts, peak in tried if peak <= fit.bytes]
+            if found:
+                return min(found, key=lambda parts: parts.plan.recompute_seconds or 0.0)
         leanest, least = min(tried, key=lambda pair: pair[1])
         if fit.is_measured:
             return leanest

@@ -128,3 +128,31 @@ def test_plain_jit_takes_a_looser_cut_where_a_budget_is_estimated_to_hold_more()
         graphs = [jax.make_jaxpr(ja.value_and_grad(loss, memory_budget=share))(*args) for share in (0.3, 0.1)]
     taken = [clients.estimated_bytes(graph.jaxpr) for graph in graphs]
     assert taken[1] <= taken[0] and taken[1] < asked[SHARES.index(0.1)]
+
+
+@pytest.mark.parametrize("seed", seeds(12, 3))
+def test_logits_are_not_computed_again_to_meet_a_budget(seed):
+    rng = np.random.default_rng(seed)
+    width, vocabulary = int(rng.choice([256, 512])), int(rng.choice([2048, 4096]))
+    is_scanned, activate = bool(seed % 2), (jnp.tanh, jax.nn.gelu, jax.nn.silu)[seed % 3]
+
+    def layer(x, w):
+        up, down = (w.astype(x.dtype) for w in w)
+        mean = jnp.mean(x.astype(jnp.float32) ** 2, -1, keepdims=True)
+        return x + activate((x * lax.rsqrt(mean + 1e-5).astype(x.dtype)) @ up) @ down, None
+
+    def loss(layers, head, x):
+        if is_scanned:
+            x, _ = lax.scan(layer, x, layers)
+        else:
+            for i in range(N_LAYERS):
+                x, _ = layer(x, (layers[0][i], layers[1][i]))
+        return -jax.nn.log_softmax((x @ head.astype(x.dtype)).astype(jnp.float32))[..., 0].mean()
+
+    shapes = (N_LAYERS, width, 3 * width), (N_LAYERS, 3 * width, width), (width, vocabulary)
+    up, down, head = (jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes)
+    parts = ja.remat(loss).partition((up, down), head, jax.ShapeDtypeStruct((4096, width), jnp.bfloat16))
+    cutter = Cutter(parts.joint)
+    for budget in (0.5, 0.4, 0.3, f"fit:{int(0.6 * cutter.all_saved.timeline.peak_bytes)}B"):
+        again = cutter.cut(budget).plan.recomputed
+        assert not any(value.shape == (4096, vocabulary) and "dot_general" in value.name for value in again)
