@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 from jaxaot.facade.dispatch.arguments import NUMBERS, SURELY_INT, is_beyond_float
+from jaxaot.facade.kernels.first_uses import clear_first_uses
 from jaxaot.facade.kernels.fused_backward import clear_fused
 from jaxaot.facade.kernels.grad_kernels import GradKernel
 from jaxaot.facade.kernels.kernels import Kernel, Recipe, WriteKernel
@@ -32,6 +33,7 @@ def clear_kernels() -> None:
     for kernels in (KERNELS, GRAD_KERNELS, WRITE_KERNELS):
         kernels.clear()
     clear_fused()
+    clear_first_uses()
 
 
 def blank(tensor: Tensor) -> Any:
