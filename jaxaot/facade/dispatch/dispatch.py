@@ -30,6 +30,7 @@ from jaxaot.facade.dispatch.results import layouts_of, originals_of, unpack, wra
 from jaxaot.facade.dispatch.traced import call_traced
 from jaxaot.facade.kernels.first_uses import Use, first_result
 from jaxaot.facade.kernels.grad_kernels import GradKernel
+from jaxaot.facade.kernels.growing import grown_results
 from jaxaot.facade.kernels.kernels import Kernel, remember, result_layouts
 from jaxaot.facade.memory.devices import META, is_meta
 from jaxaot.facade.memory.generator import draw_from
@@ -131,6 +132,9 @@ def _first_run(
         result = first_result(spec, flat, static, cache_key, operands[-1] if spec.is_random else None)
         if result is not None:
             return Use(result_layouts(spec, (result,), operand_layouts(spec, flat), static)), (result,)
+        results = grown_results(spec, flat, static, lengths, cache_key)
+        if results is not None:
+            return Use(result_layouts(spec, results, operand_layouts(spec, flat), static)), results
     recipe = make_recipe(spec, flat, lengths) if recorder is None else recorder.recipe(spec, flat, lengths)
     kernel = Kernel(spec, static, recipe, is_abstract)
     results = kernel.run(*operands) if recorder is None else recorder.run(kernel.run, operands)

@@ -11,6 +11,7 @@ from jaxaot.facade.dispatch.arguments import NUMBERS, SURELY_INT, is_beyond_floa
 from jaxaot.facade.kernels.first_uses import clear_first_uses
 from jaxaot.facade.kernels.fused_backward import clear_fused
 from jaxaot.facade.kernels.grad_kernels import GradKernel
+from jaxaot.facade.kernels.growing import clear_growing
 from jaxaot.facade.kernels.kernels import Kernel, Recipe, WriteKernel
 from jaxaot.facade.memory.devices import META
 from jaxaot.facade.memory.tensor import Tensor, wrap_array
@@ -34,6 +35,7 @@ def clear_kernels() -> None:
         kernels.clear()
     clear_fused()
     clear_first_uses()
+    clear_growing()
 
 
 def blank(tensor: Tensor) -> Any:
