@@ -271,7 +271,12 @@ def uniform_(key, self, low, to, generator):
     if is_complex(self.dtype):
         parts = jax.random.uniform(key, (2, *self.shape), dtype) * (to - low) + low
         return lax.complex(parts[0], parts[1])
-    return jax.random.uniform(key, self.shape, dtype) * (to - low) + low
+    return uniform_between(key, self.shape, dtype, to - low, low)
+
+
+def uniform_between(key: Array, size: tuple[int, ...], dtype: DTypeLike, span: Any, low: Any) -> Array:
+    """Returns uniform numbers of a range, by its length and its beginning."""
+    return jax.random.uniform(key, size, dtype) * span + low
 
 
 @register_op(

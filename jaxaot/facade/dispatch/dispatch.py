@@ -24,11 +24,14 @@ from jaxaot.facade.dispatch.operands import (
     gather,
     is_abstract_key,
     make_recipe,
+    operand_layouts,
 )
 from jaxaot.facade.dispatch.results import layouts_of, originals_of, unpack, wrap_results
 from jaxaot.facade.dispatch.traced import call_traced
+from jaxaot.facade.kernels.first_uses import Use, first_result
 from jaxaot.facade.kernels.grad_kernels import GradKernel
-from jaxaot.facade.kernels.kernels import Kernel, remember
+from jaxaot.facade.kernels.growing import grown_results
+from jaxaot.facade.kernels.kernels import Kernel, remember, result_layouts
 from jaxaot.facade.memory.devices import META, is_meta
 from jaxaot.facade.memory.generator import draw_from
 from jaxaot.facade.memory.history import History
@@ -122,10 +125,17 @@ CALLS.append(call)
 def _first_run(
     spec: OpSpec, flat: Sequence[Any], static: tuple[Any, ...], lengths: Any, cache_key: Any, operands: Sequence[Any],
     recorder: Any = None,
-) -> tuple[Kernel, Any]:  # fmt: skip
-    """Returns a kernel, which is kept from now on, and the results of its first run."""
-    recipe = make_recipe(spec, flat, lengths) if recorder is None else recorder.recipe(spec, flat, lengths)
+) -> tuple[Kernel | Use, Any]:  # fmt: skip
+    """Returns a kernel, which is kept from now on, and the results of its first run; or what needs none yet."""
     is_abstract = is_abstract_key(cache_key)
+    if recorder is None and not is_abstract:
+        result = first_result(spec, flat, static, cache_key, operands[-1] if spec.is_random else None)
+        if result is not None:
+            return Use(result_layouts(spec, (result,), operand_layouts(spec, flat), static)), (result,)
+        results = grown_results(spec, flat, static, lengths, cache_key)
+        if results is not None:
+            return Use(result_layouts(spec, results, operand_layouts(spec, flat), static)), results
+    recipe = make_recipe(spec, flat, lengths) if recorder is None else recorder.recipe(spec, flat, lengths)
     kernel = Kernel(spec, static, recipe, is_abstract)
     results = kernel.run(*operands) if recorder is None else recorder.run(kernel.run, operands)
     kernel.layouts = layouts_of(spec, results, recipe, static, is_abstract)

@@ -19,6 +19,7 @@ from jaxaot.facade.dispatch.write import (
     write_array,
     write_value,
 )
+from jaxaot.facade.kernels.first_uses import first_result
 from jaxaot.facade.kernels.kernels import Recipe, WriteKernel, fit_into, remember
 from jaxaot.facade.memory.counter import count_write, counter_of
 from jaxaot.facade.memory.discarded import Discarded
@@ -110,8 +111,8 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     kernel = WRITE_KERNELS.get(cache_key)
     fresh = kernel is None
     if fresh:
-        if is_abstract_key(cache_key):
-            refuse_write(target)
+        if _wrote_without_program(spec, target, flat, static, cache_key, operands, window, recorder):
+            return target
         how = make_recipe if recorder is None else recorder.recipe
         recipe = how(spec, flat, lengths, target, window)
         kernel = WriteKernel(spec, static, recipe, layout, window)
@@ -144,6 +145,21 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         write = write_value if recorder is None else recorder.store
         store_written(spec, flat, results[1][max(spec.schema.n_results, 1) - 1 :], write)
     return target
+
+
+def _wrote_without_program(
+    spec: OpSpec, target: Tensor, flat: Sequence[Any], static: Any, cache_key: Any, operands: Sequence[Any],
+    window: AbstractWindow | None, recorder: Any,
+) -> bool:  # fmt: skip
+    """Writes what needs no program for its shape yet, see `first_uses.py`; returns whether it did."""
+    if is_abstract_key(cache_key):
+        refuse_write(target)
+    if recorder is not None or window is not None or not spec.overwrites:
+        return False
+    made = first_result(spec, flat, static, cache_key, operands[-1] if spec.is_random else None)
+    if made is not None:
+        write_value(target, made)
+    return made is not None
 
 
 def _refuse_target(spec: OpSpec, target: Any) -> NoReturn:

@@ -8,8 +8,10 @@ from typing import Any
 import jax
 
 from jaxaot.facade.dispatch.arguments import NUMBERS, SURELY_INT, is_beyond_float
+from jaxaot.facade.kernels.first_uses import clear_first_uses
 from jaxaot.facade.kernels.fused_backward import clear_fused
 from jaxaot.facade.kernels.grad_kernels import GradKernel
+from jaxaot.facade.kernels.growing import clear_growing
 from jaxaot.facade.kernels.kernels import Kernel, Recipe, WriteKernel
 from jaxaot.facade.memory.devices import META
 from jaxaot.facade.memory.tensor import Tensor, wrap_array
@@ -32,6 +34,8 @@ def clear_kernels() -> None:
     for kernels in (KERNELS, GRAD_KERNELS, WRITE_KERNELS):
         kernels.clear()
     clear_fused()
+    clear_first_uses()
+    clear_growing()
 
 
 def blank(tensor: Tensor) -> Any:
