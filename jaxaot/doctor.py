@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import os
 import platform
 import re
+import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from jaxaot import settings as config
 from jaxaot._util import format_bytes
 from jaxaot._versions import JAXAOT, NEWEST_JAX, NEWEST_PYTHON, OLDEST_JAX
 from jaxaot.lower.warm.kernels import where_kept
@@ -46,6 +50,13 @@ def examine() -> dict[str, Any]:
         "kernels": list(where_kept()),
         "environment": {name: value for name, value in sorted(os.environ.items()) if _is_told(name)},
         "works": _works(),
+        "threads": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "has_gpu": Path("/dev/nvidia0").exists(),
+        "has_ctypes": _has_ctypes(),
+        "ignores_interrupts": signal.getsignal(signal.SIGINT) == signal.SIG_IGN,
+        "jax_at": str(Path(str(jax.__file__)).resolve().parent),
+        "jax_installed_at": _installed_at("jax"),
+        "caches_at_fault": [fault for name in _cache_directories() for fault in _faults_of_cache(name)],
     }
     return {**found, "notes": list(_notes(found)), "problems": list(_problems(found))}
 
@@ -62,7 +73,10 @@ def lines_of(found: dict[str, Any]) -> Iterator[str]:
     there = [extra for extra, is_there in found["extras"].items() if is_there]
     missing = [extra for extra, is_there in found["extras"].items() if not is_there]
     yield f"extras: {', '.join(there) or 'none'}; not installed: {', '.join(missing) or 'none'}"
-    yield f"64-bit types: {'on' if found['x64'] else 'off, as JAX has it by default'}"
+    if missing:
+        yield f"an extra is installed by its name, such as `pip install 'jaxaot[{missing[0]}]'`"
+    off = "off, as JAX has it by default: float64 becomes float32 until `jax.config.update('jax_enable_x64', True)`"
+    yield f"64-bit types: {'on' if found['x64'] else off}"
     cache = found["compilation_cache"]
     yield f"cache of compiled programs on disk: {cache or 'none; `jax_compilation_cache_dir` of JAX makes one'}"
     kernels, why_none = found["kernels"]
@@ -81,6 +95,39 @@ def _version(name: str) -> str | None:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+def _installed_at(name: str) -> str | None:
+    """Returns the folder of the package that pip installed; None if there is none, or an editable one."""
+    try:
+        place = importlib.metadata.distribution(name).locate_file(f"{name}/__init__.py")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    return str(Path(str(place)).resolve().parent) if Path(str(place)).exists() else None
+
+
+def _has_ctypes() -> bool:
+    try:
+        importlib.import_module("ctypes")
+    except ImportError:  # CPython was built without libffi
+        return False
+    return True
+
+
+def _cache_directories() -> list[str]:
+    named = (jax.config.jax_compilation_cache_dir, config.get().cache_dir)
+    return [os.fspath(name) for name in named if name and "://" not in os.fspath(name)]
+
+
+def _faults_of_cache(directory: str) -> Iterator[str]:
+    """Yields why a cache cannot be used or trusted: it takes no files, or another user writes what is run from it."""
+    path = Path(directory).expanduser()
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    if not os.access(path, os.W_OK | os.X_OK):
+        yield f"the cache {directory} cannot be written: every process compiles anew. Name a folder of your own"
+    elif hasattr(os, "getuid") and path == Path(directory) and path.stat().st_uid != os.getuid():
+        yield f"the cache {directory} belongs to another user, who can change what runs here. Name one of your own"
 
 
 def _device(device: Any) -> dict[str, Any]:
@@ -133,14 +180,33 @@ def _problems(found: dict[str, Any]) -> Iterator[str]:
     plugins = [name for name in ("jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm7-plugin") if _version(name)]
     if is_on_cpu and plugins and environment.get("JAX_PLATFORMS", "") in ("", "cuda", "rocm"):
         yield f"{plugins[0]} is installed, and JAX runs on the CPU: the driver does not fit, or no GPU is visible"
+    if is_on_cpu and not plugins and found["has_gpu"]:
+        yield "there is a GPU of NVIDIA, and JAX has no wheel for it: `pip install 'jax[cuda13]'`"
+    if found["jax_installed_at"] not in (None, found["jax_at"]):
+        yield (
+            f"`import jax` finds {found['jax_at']}, and pip installed {found['jax_installed_at']}: take the former off "
+            "`sys.path` or PYTHONPATH"
+        )
+    if not found["has_ctypes"]:
+        yield "this Python was built without ctypes: install libffi, and build it again"
+    yield from found["caches_at_fault"]
+    if "RESOURCE_EXHAUSTED" in found["works"]:
+        yield (
+            "another process holds the memory of the device, as JAX takes most of it at its start: end it, or start "
+            "both with XLA_PYTHON_CLIENT_PREALLOCATE=false"
+        )
     if found["works"] != "works":
         yield f"a small compiled step {found['works']}"
 
 
 def _notes(found: dict[str, Any]) -> Iterator[str]:
     """Yields what makes programs slower or less safe than they could be."""
+    if found["ignores_interrupts"]:
+        yield "SIGINT is ignored, as under `nohup` or in the background of a script: Ctrl-C does not stop a run"
     if not all(device["kind"] == "cpu" for device in found["devices"]):
         return
+    if found["threads"] == 1 and (found["cores"] or 1) > 1:
+        yield f"this process may use one of {found['cores']} cores: `taskset`, a container or a scheduler says so"
     if _numbers(found["versions"]["jax"])[:2] == (0, 10):
         yield "jaxlib 0.10 has faults on CPU that jaxaot avoids and `jax.jit` does not: see docs/xla_faults.md"
     if len(found["devices"]) > 1:

@@ -29,6 +29,10 @@ def test_what_is_found_here_is_well(found):
         (lambda f: f["versions"].update(jax="0.99.0", jaxlib="0.99.0"), "not tried with jax 0.99.0"),
         (lambda f: f["versions"].update(flax="0.10.4"), "pip install --upgrade flax"),
         (lambda f: f.update(works="raises RuntimeError: no"), "raises RuntimeError"),
+        (lambda f: f.update(works="raises XlaRuntimeError: RESOURCE_EXHAUSTED: no"), "PREALLOCATE=false"),
+        (lambda f: f.update(has_ctypes=False), "without ctypes"),
+        (lambda f: f.update(jax_at="/home/me/jax"), "finds /home/me/jax"),
+        (lambda f: f.update(caches_at_fault=["the cache /c cannot be written"]), "cannot be written"),
     ],
 )
 def test_what_is_bad_is_a_problem(found, change, words):
@@ -42,6 +46,8 @@ def test_what_is_bad_is_a_problem(found, change, words):
     [
         (lambda f: f["versions"].update(jax="0.10.2"), "xla_faults.md"),
         (lambda f: f.update(devices=2 * f["devices"]), "several CPU devices"),
+        (lambda f: f.update(ignores_interrupts=True), "SIGINT is ignored"),
+        (lambda f: f.update(threads=1, cores=8), "one of 8 cores"),
         (lambda f: f["environment"].update(XLA_FLAGS="--xla_cpu_multi_thread_eigen=false"), "one thread"),
     ],
 )
@@ -68,3 +74,28 @@ def test_the_exit_status_says_whether_there_is_a_problem(found, monkeypatch, cap
         assert json.loads(capsys.readouterr().out)["problems"] == problems
         assert main(["doctor", "--quiet"]) == status
         assert capsys.readouterr().out == ""
+
+
+def test_a_gpu_without_a_wheel_is_a_problem(found, monkeypatch):
+    monkeypatch.setattr(doctor, "_version", lambda name: None)
+    bare = copy.deepcopy(found) | {"has_gpu": True}
+    bare["devices"] = [device | {"kind": "cpu"} for device in bare["devices"]]
+    assert any("jax[cuda13]" in problem for problem in doctor._problems(bare))
+
+
+def test_a_cache_that_cannot_be_written_or_is_of_another_user_is_at_fault(tmp_path, monkeypatch):
+    assert list(doctor._faults_of_cache(str(tmp_path))) == list(doctor._faults_of_cache(str(tmp_path / "later"))) == []
+    with monkeypatch.context() as patched:
+        patched.setattr(doctor.os, "access", lambda path, mode: False)
+        (fault,) = doctor._faults_of_cache(str(tmp_path))
+        assert "cannot be written" in fault
+    owner = tmp_path.stat().st_uid
+    monkeypatch.setattr(doctor.os, "getuid", lambda: owner + 1, raising=False)
+    (fault,) = doctor._faults_of_cache(str(tmp_path))
+    assert "another user" in fault
+
+
+def test_a_missing_extra_and_64_bit_types_come_with_what_to_write(found):
+    poor = copy.deepcopy(found) | {"extras": {"viz": False}, "x64": False}
+    text = "\n".join(doctor.lines_of(poor))
+    assert "pip install 'jaxaot[viz]'" in text and "jax_enable_x64" in text

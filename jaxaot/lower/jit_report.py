@@ -13,8 +13,11 @@ from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.on_devices import device_program, lines_of
 from jaxaot.report.build import Sources, collectives_of, part_of_graph, parts_inside
+from jaxaot.report.contents import Section
 from jaxaot.report.record import Report
 
+_MAX_LOWERED, _MAX_COLUMNS = 5_000, 400
+"""Of how many equations StableHLO is shown, and how long its lines may be."""
 _HINTS = ("`jax.config.update('jax_explain_cache_misses', True)` logs why JAX compiles again.",)
 
 
@@ -61,6 +64,24 @@ def jitted_report(name: str, call: OfCall, options: Mapping[str, Any]) -> Report
             changed += (f"the arrays of {option}={options[option]!r} are donated: a call deletes them",)
     sources = Sources()
     parts = (part_of_graph("graph", graph, sources, name=name), *parts_inside(graph, sources))
-    passes = tuple(Executable(inline(graph, also_custom=True), name=name).explain().split("\n"))
+    executable = Executable(inline(graph, also_custom=True), name=name)
+    passes = tuple(executable.explain().split("\n"))
+    lowered = () if call.on_devices else lowered_section("graph", executable)
     platform, exchanges = jax.default_backend(), call.on_devices or collectives_of(name, graph)
-    return Report(name, "ja.jit", platform, changed, passes, exchanges, (), parts, (), sources.read(), _HINTS)
+    return Report(
+        name, "ja.jit", platform, changed, passes, exchanges, (), parts, (), sources.read(), _HINTS, (), lowered
+    )
+
+
+def lowered_section(title: str, executable: Executable) -> tuple[Section, ...]:
+    """Returns what XLA gets of a graph, long lines cut; nothing of a graph whose text nobody reads.
+
+    Args:
+      title: The name of the graph.
+      executable: The graph; it is lowered, and not compiled.
+    """
+    if len(executable.jaxpr.eqns) > _MAX_LOWERED:
+        return ()
+    lines = executable.as_text().splitlines()
+    shown = (line if len(line) <= _MAX_COLUMNS else f"{line[:_MAX_COLUMNS]} …" for line in lines)
+    return (Section(title, "\n".join(shown)),)

@@ -15,8 +15,8 @@ from jaxaot._util import format_bytes, signature_of
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roles import Role
 from jaxaot.ir.text import to_text
-from jaxaot.ir.walk import aval_bytes, described_inside, source_line, sub_jaxprs, user_scopes
-from jaxaot.partition.timeline import forward_timeline
+from jaxaot.ir.walk import aval_bytes, described_inside, short_aval, source_line, sub_jaxprs, user_scopes
+from jaxaot.partition.timeline import forward_timeline, living_at, living_in
 from jaxaot.plan.annotated import note_of
 from jaxaot.plan.paths import path_text
 from jaxaot.plan.saved import FromForward, is_saved
@@ -36,7 +36,9 @@ from jaxaot.plan.world import (
     RefillWrite,
     SliceWrite,
 )
+from jaxaot.report.compare import ways_of
 from jaxaot.report.contents import Graph, Line, Memory, Part, Source, Value
+from jaxaot.report.repeats import repeats_of
 
 _AROUND = 2
 """How many lines of the user's are shown before and after one that an equation comes from."""
@@ -100,7 +102,7 @@ def graph_record(
     text = to_text(closed, in_roles, out_roles, source=False, name=name, is_open=False).split("\n")
     n_head = 1 + len(closed.jaxpr.constvars)
     saved = None if makes is None else frozenset(makes)
-    lines = []
+    lines, keys = [], []
     for eqn, shown in zip(closed.jaxpr.eqns, text[n_head:-1], strict=True):
         crossing = [n for var in eqn.outvars for n in (makes or {}).get(var, ())]
         crossing += [(reads or {})[var] for var in eqn.invars if not isinstance(var, Literal) and var in (reads or {})]
@@ -110,7 +112,10 @@ def graph_record(
         lines.append(
             Line(shown.strip(), place, file, number, user_scopes(eqn), note, tuple(dict.fromkeys(crossing)), again)
         )
-    return Graph(name, tuple(line.strip() for line in text[:n_head]), tuple(lines), text[-1].strip())
+        types = tuple(short_aval(var.aval) for var in eqn.outvars)
+        keys.append((eqn.primitive.name, types, file, number, len(crossing), again))
+    head = tuple(line.strip() for line in text[:n_head])
+    return Graph(name, head, tuple(lines), text[-1].strip(), repeats_of(keys))
 
 
 def part_of(title: str, partition: Partition, sources: Sources) -> Part:
@@ -138,7 +143,8 @@ def part_of(title: str, partition: Partition, sources: Sources) -> Part:
         tuple(sorted(kept, key=lambda v: -v.bytes)),
         tuple(sorted(computed, key=lambda v: -v.bytes)),
         _plan_text(partition),
-        memory_record(partition.timeline),
+        memory_record(partition.timeline, lambda place: living_at(partition, place)),
+        ways_of(partition),
     )
 
 
@@ -147,7 +153,8 @@ def part_of_graph(
 ) -> Part:
     """Returns a graph that has no backward."""
     graph = graph_record(closed, sources, in_roles, name=name)
-    return Part(title, graph, memory=memory_record(forward_timeline(closed)))
+    living = lambda place: living_in(closed.jaxpr, place)
+    return Part(title, graph, memory=memory_record(forward_timeline(closed), living))
 
 
 def parts_inside(closed: ClosedJaxpr, sources: Sources) -> Iterator[Part]:
@@ -159,15 +166,28 @@ def parts_inside(closed: ClosedJaxpr, sources: Sources) -> Iterator[Part]:
             yield Part(title, graph_record(graph, sources, name="linear map"))
 
 
-def memory_record(timeline: Timeline) -> Memory:
-    """Returns the memory in use over a partition or a graph."""
+def memory_record(timeline: Timeline, living: Callable[[int], Sequence[tuple[Any, Any]]] = lambda _: ()) -> Memory:
+    """Returns the memory in use over a partition or a graph.
+
+    Args:
+      timeline: The memory, moment by moment.
+      living: Takes a moment to the variables that take memory then, each with the equation that makes it.
+    """
     moments = timeline.moments
+    places = range(len(moments))
+    alive = living(max(places, key=lambda place: moments[place].bytes)) if moments else ()
+    values = [
+        Value("value" if eqn is None else eqn.primitive.name, short_aval(var.aval), aval_bytes(var.aval), line)
+        for var, eqn in alive
+        for line in ["" if eqn is None else source_line(eqn) or ""]
+    ]
     return Memory(
         timeline.held_bytes,
         sum(moment.side == "forward" for moment in moments),
         tuple(moment.bytes for moment in moments),
         tuple(moment.residual_bytes for moment in moments),
         str(timeline),
+        tuple(sorted(values, key=lambda value: -value.bytes)),
     )
 
 

@@ -31,6 +31,21 @@ class Line:
 
 
 @immutable
+class Repeat:
+    """Equations of a graph that stand several times one after the other, as layers of a model do.
+
+    Attributes:
+      first: The position of the first one.
+      length: How many they are.
+      count: How often they stand there.
+    """
+
+    first: int
+    length: int
+    count: int
+
+
+@immutable
 class Graph:
     """A graph as it is printed.
 
@@ -39,12 +54,14 @@ class Graph:
       head: Its name and inputs, then its constants.
       lines: One for each equation.
       tail: What it returns.
+      repeats: Equations that stand several times.
     """
 
     name: str
     head: tuple[str, ...]
     lines: tuple[Line, ...]
     tail: str
+    repeats: tuple[Repeat, ...] = ()
 
 
 @immutable
@@ -76,6 +93,7 @@ class Memory:
       bytes: In use at each moment, everything counted.
       residual_bytes: What of it is kept for the backward.
       peak: The line of text on the moment at which most is in use.
+      alive: The values that take memory at that moment besides inputs and outputs, the largest first.
     """
 
     held: int
@@ -83,6 +101,32 @@ class Memory:
     bytes: tuple[int, ...]
     residual_bytes: tuple[int, ...]
     peak: str
+    alive: tuple[Value, ...] = ()
+
+
+@immutable
+class Way:
+    """What a budget or a policy makes of a graph, for comparison.
+
+    Attributes:
+      code: What the user writes for it.
+      peak_bytes: The memory in use at most.
+      saved_bytes: What is kept for the backward.
+      n_saved: How many values that is.
+      n_recomputed: How many values the backward computes again.
+      recompute_seconds: How long that takes; None where it is not known.
+      curve: The memory in use over time, as the largest of each of some stretches.
+      is_this: Whether it is the one in force.
+    """
+
+    code: str
+    peak_bytes: int
+    saved_bytes: int
+    n_saved: int
+    n_recomputed: int
+    recompute_seconds: float | None
+    curve: tuple[int, ...]
+    is_this: bool = False
 
 
 @immutable
@@ -97,6 +141,7 @@ class Part:
       recomputed: What the backward computes again, the largest first.
       plan: What is saved and recomputed, in words; `""` without a backward.
       memory: The memory in use; None where it is not known.
+      ways: What other budgets and policies make of it.
     """
 
     title: str
@@ -106,6 +151,7 @@ class Part:
     recomputed: tuple[Value, ...] = ()
     plan: str = ""
     memory: Memory | None = None
+    ways: tuple[Way, ...] = ()
 
     @property
     def graphs(self) -> tuple[Graph, ...]:
@@ -160,6 +206,8 @@ class Contents:
       sections: The other stages as text.
       sources: The user's lines.
       hints: What else to ask; one line each.
+      breaks: Where Python asked for a value; one line each.
+      lowered: The graphs as XLA gets them, in StableHLO.
     """
 
     name: str
@@ -173,3 +221,5 @@ class Contents:
     sections: tuple[Section, ...] = ()
     sources: tuple[Source, ...] = ()
     hints: tuple[str, ...] = ()
+    breaks: tuple[str, ...] = ()
+    lowered: tuple[Section, ...] = ()

@@ -13,12 +13,13 @@ _MAX_COLUMNS = 500
 """How many steps the picture has; of more equations each shows the largest of some."""
 
 
-def memory_picture(memory: Memory, top: int = 0) -> str:
+def memory_picture(memory: Memory, top: int = 0, is_live: bool = False) -> str:
     """Returns the memory in use as a figure: what is held, what is kept for the backward, and temporaries.
 
     Args:
       memory: The memory, moment by moment.
       top: The bytes of the upper edge, where pictures are compared; the most of this one if that is more.
+      is_live: Whether the page has a script that says of each moment what runs, and goes to its equation.
     """
     n = len(memory.bytes)
     if not n or not max(memory.bytes):
@@ -43,9 +44,31 @@ def memory_picture(memory: Memory, top: int = 0) -> str:
     label = html.escape(f"memory in use over time, {memory.peak}")
     picture = f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{label}">'
     return (
-        f'<figure><div class="soft">{format_bytes(top)}</div>{picture}{shapes}</svg>'
+        f'<figure><div class="plot"{_numbers(memory) if is_live else ""}><span class="top soft">{format_bytes(top)}'
+        f"</span>{picture}{shapes}</svg></div>"
         f'<div class="sides soft">{sides}</div>'
         f"<figcaption>Memory over time, equation by equation: {html.escape(memory.peak)}.{keys}</figcaption></figure>"
+    )
+
+
+def curve_picture(curve: Sequence[int], top: int) -> str:
+    """Returns the memory over time as a small picture, which tables have beside their numbers."""
+    path = _area(curve, top) if curve and top else ""
+    return (
+        f'<svg class="small" viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
+        f'<path class="temporary" d="{path}"/></svg>'
+    )
+
+
+def _numbers(memory: Memory) -> str:
+    """Returns the attributes from which the script of the page reads the moments; arrows move as on a slider."""
+    peak = max(range(len(memory.bytes)), key=memory.bytes.__getitem__)
+    listed = lambda numbers: ",".join(map(str, numbers))
+    return (
+        f' tabindex="0" role="slider" aria-label="memory over time, equation by equation" aria-valuemin="0" '
+        f'aria-valuemax="{len(memory.bytes) - 1}" aria-valuenow="{peak}" aria-valuetext="{html.escape(memory.peak)}" '
+        f'data-held="{memory.held}" data-forward="{memory.n_forward}" data-total="{listed(memory.bytes)}" '
+        f'data-kept="{listed(memory.residual_bytes)}"'
     )
 
 

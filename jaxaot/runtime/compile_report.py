@@ -15,6 +15,7 @@ from jaxaot.ir.roles import Primal
 from jaxaot.ir.sequence import sequence_rows, sequence_table
 from jaxaot.ir.text import to_text
 from jaxaot.lower.executable import Executable
+from jaxaot.lower.jit_report import lowered_section
 from jaxaot.lower.on_devices import lines_of
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
@@ -90,20 +91,29 @@ def report_on(
             )
     for graph in shown:
         parts += parts_inside(graph, sources)
+    lowered: list[Section] = []
+    is_alone = all(sharding is None for sharding in traced.shardings)
     for title, graph in graphs.items():
-        passes += Executable(graph, (), title).explain().split("\n")
+        executable = Executable(graph, (), title)
+        passes += executable.explain().split("\n")
+        lowered += lowered_section(title, executable) if is_alone and traced.is_whole else ()
     if not traced.is_whole:
         at = said(traced.break_values[-1])
         hints = (f"The function runs in parts. It stops first at {at}: what is before is shown.",)
     elif traced.break_values:
         sections += _segments(traced, partition)
     exchanges: tuple[str, ...] = ()
-    if any(sharding is not None for sharding in traced.shardings) and not traced.break_values:
+    if not is_alone and not traced.break_values:
         exchanges = lines_of(device_programs(traced, partition))
     return Report(
         name, kind, jax.default_backend(), changes_of(traced, fn), tuple(passes), exchanges, tuple(programs),
-        tuple(parts), tuple(sections), sources.read(), hints,
+        tuple(parts), tuple(sections), sources.read(), hints, _breaks(traced), tuple(lowered),
     )  # fmt: skip
+
+
+def _breaks(traced: Traced) -> tuple[str, ...]:
+    """Returns where Python asked for values, one line each."""
+    return tuple(f"{at.asked or 'a value is asked for'}, {at.line}: it was {at.shown}" for at in traced.break_values)
 
 
 def log_program(name: str, program: Program, seconds: float, n_kept: int, n_dropped: int) -> None:

@@ -92,12 +92,12 @@ def test_nothing_is_wider_than_the_window(opened, width):
 def test_a_saved_value_lights_up_in_both_graphs_and_in_the_source(opened):
     page = opened(1400)
     button = page.locator(".value").first
-    name = button.inner_text()
+    names = set(button.get_attribute("data-saved").split())  # those of all repeats
     assert not page.locator(".lit").count()
     button.click()
     for pane in ("source", "forward", "backward"):
         lit = page.locator(f'[aria-label="{pane}"] .row.lit')
-        assert lit.count() >= 1 and name in lit.first.get_attribute("data-saved").split()
+        assert lit.count() >= 1 and names & set(lit.first.get_attribute("data-saved").split())
         inside = page.evaluate(
             """pane => { const box = document.querySelector(`[aria-label="${pane}"]`), row = box.querySelector(".lit");
             const a = box.getBoundingClientRect(), b = row.getBoundingClientRect();
@@ -138,6 +138,40 @@ def test_all_of_it_is_reached_by_keys(opened):
         if page.evaluate("document.activeElement.tagName") == "BODY":
             break
     assert seen == {"source", "forward", "backward"}
+
+
+def test_the_memory_says_what_runs_and_a_click_goes_to_its_equation_and_line(opened):
+    page = opened(1400)
+    plot, tip = page.locator(".plot"), page.locator(".tip")
+    assert not tip.is_visible()
+    plot.hover()
+    assert tip.is_visible() and "in use" in tip.inner_text() and "equation" in tip.inner_text()
+    plot.click()
+    row = page.locator(".row.chosen")
+    assert row.count() == 1 and row.is_visible()
+    assert row.locator(".text").inner_text()[:40] in tip.text_content()
+    assert row.get_attribute("data-place") in tip.text_content()
+    assert page.locator('[aria-label="source"] .row.near').count() == 1
+
+
+def test_keys_go_along_the_memory_and_into_folded_repeats(opened):
+    page = opened(400)
+    plot = page.locator(".plot")
+    plot.focus()
+    page.keyboard.press("Home")
+    assert plot.get_attribute("aria-valuenow") == "0"
+    page.keyboard.press("ArrowRight")
+    assert plot.get_attribute("aria-valuenow") == "1"
+    fold = page.locator('[aria-label="forward"] .fold')
+    assert fold.get_attribute("aria-expanded") == "false" and not page.locator(".more .eqn").first.is_visible()
+    inside = page.evaluate("[...document.querySelectorAll('.eqn')].findIndex(row => row.closest('.more'))")
+    for _ in range(inside - 1):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert fold.get_attribute("aria-expanded") == "true"
+    assert page.evaluate("document.activeElement.closest('.more') !== null")
+    fold.click()
+    assert fold.get_attribute("aria-expanded") == "false"
 
 
 def test_light_and_dark(opened):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import html
 import json
 import random
 from html.parser import HTMLParser
@@ -12,7 +13,9 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.errors import ArgumentError, UsageError
+from jaxaot.report.contents import Repeat
 from jaxaot.report.notebook import stage_report
+from jaxaot.report.repeats import repeats_of
 from jaxaot.report.text import bars
 
 X = jnp.ones((4, 3))
@@ -196,6 +199,76 @@ def test_the_page_is_whole_and_loads_nothing(report):
     assert "http://" not in page and "https://" not in page and "@import" not in page and "url(" not in page
     assert "prefers-color-scheme: dark" in page and 'name="viewport"' in page
     assert sum("tanh_1" in row["data-saved"].split() for row in tags.rows) >= 4  # button, source, forward, backward
+
+
+def test_repeats_are_found_and_folded():
+    layer = ["matmul", "add", "tanh", "sin"]
+    assert repeats_of(["iota", *layer * 5, "sum", "iota"]) == (Repeat(1, 4, 5),)
+    assert repeats_of(layer) == () and repeats_of([]) == ()
+    w = ja.ones(3, 3, requires_grad=True)
+
+    def deep(x):
+        for _ in range(5):
+            x = (x @ w).tanh() * x.sin()
+        return x.sum()
+
+    shown = ja.explain(deep, ja.ones(2, 3))
+    (part,) = shown.parts
+    (repeat,) = part.forward.repeats
+    assert repeat.count >= 4 and repeat.length >= 4
+    page = shown.to_html()
+    parsed(page)
+    assert f"… the {repeat.length} above {repeat.count - 1} times more" in page
+    assert page.count('class="row eqn') == len(part.lines)  # folded ones are there too
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_folded_equations_are_those_before_them(seed):
+    rng = random.Random(seed)
+    keys = [rng.choice("abc") for _ in range(rng.randrange(4))] + [rng.choice("abcd") for _ in range(5)] * 4
+    keys += [rng.choice("abc") for _ in range(rng.randrange(9))]
+    last = 0
+    for repeat in repeats_of(keys):
+        end = repeat.first + repeat.length * repeat.count
+        assert last <= repeat.first and end <= len(keys) and repeat.count >= 2
+        assert all(keys[i] == keys[i + repeat.length] for i in range(repeat.first, end - repeat.length))
+        last = end
+    assert last >= 15
+
+
+def test_ways_stand_side_by_side_and_one_is_in_force(report):
+    (part,) = report.parts
+    partition = made_step().trace(ja.ones(4, 3), ja.zeros(4, 4)).joint().partition()
+    (this,) = [way for way in part.ways if way.is_this]
+    assert (this.saved_bytes, this.n_saved) == (partition.saved_bytes, len(partition.saved))
+    by_code = {way.code: way for way in part.ways}
+    assert by_code["policy='save_all'"].n_recomputed == 0
+    assert by_code["policy=jax.checkpoint_policies.nothing_saveable"].saved_bytes == 0
+    assert all(max(way.curve) == way.peak_bytes for way in part.ways)
+    page = report.to_html()
+    assert page.count('<tr class="way') == len(part.ways) and "memory_budget=0.2" in page
+
+
+def test_moments_of_the_picture_are_equations_and_the_programs_stand_beside_xlas(report):
+    (part,) = report.parts
+    page = report.to_html()
+    total = page.split('data-total="')[1].split('"')[0].split(",")
+    assert len(total) == page.count('class="row eqn') == len(part.lines)
+    assert part.memory.alive and all(value.bytes > 0 for value in part.memory.alive)
+    assert [section.title for section in report.lowered] == ["forward", "backward"]
+    assert all("stablehlo" in section.text for section in report.lowered)
+    assert "forward: the program, and what XLA gets of it" in page
+
+
+def test_breaks_are_shown():
+    @ja.compile
+    def branches(x):
+        return x.sin() if x.sum() > 0 else x
+
+    report = branches.explain(ja.ones(3))
+    assert (
+        report.breaks and "test_report.py" in report.breaks[0] and report.breaks[0] in html.unescape(report.to_html())
+    )
 
 
 def test_names_are_text_on_the_page():
