@@ -7,8 +7,9 @@
 
 A *region* is what makes and reads the values that are *cut*, and all that lies between, so that what it needs can come
 before the loop and what needs it after. `axes.py` says along which axes an equation can be cut. What enters is sliced
-or read whole, what leaves is written block by block, or is a sum, a maximum and so on, to which each block adds. An
-equation that no rule fits ends a region.
+or read whole, what leaves is written block by block, or is a sum, a maximum and so on, to which each block adds. What
+is *light*, such as a mask made of iotas, does not enter: each block makes what it reads of it. An equation that no rule
+fits ends a region.
 
 Axes that are cut together need not have one size: where rows of 4 by 512 positions are one axis of 2,048, a *unit*, the
 least that a block can have, is a row of 512. Where the axis does not divide into blocks, the last one is shorter, and
@@ -31,13 +32,16 @@ from jaxaot._immutable import immutable
 from jaxaot._jax import DropVar, Literal, ShapedArray, jaxpr_as_fun, make_var, threefry2x32_p
 from jaxaot._typing import Array, Atom, ClosedJaxpr, DTypeLike, Eqn, Var
 from jaxaot._util import OrderedSet
-from jaxaot.ir.axes import AxisSplit, params_of_part, splits_together
+from jaxaot.ir.axes import ELEMENTWISE, AxisSplit, params_of_part, splits_together
 from jaxaot.ir.build import Drafts, graph_of, params_of_combining, placed
 from jaxaot.ir.constants import counted_axis
-from jaxaot.ir.primitives import is_by_threefry, is_pure
+from jaxaot.ir.primitives import KINDS, Kind, is_by_threefry, is_pure
 from jaxaot.ir.rewrite import extract
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, is_rewritable, users, variables
+
+Inside = Callable[[Any], Callable[..., Any]]
+"""Takes the graph of a block, a ClosedJaxpr, to the function of arrays that computes it."""
 
 
 class Regions:
@@ -47,14 +51,19 @@ class Regions:
       closed: The graph, its calls inlined.
       eqns: Its equations.
       makers: Who makes a value.
+      users: The positions of the equations that read a value.
+      light: The values that are made of literals, or of much smaller values, by few instructions for each element.
     """
 
     def __init__(self, closed: ClosedJaxpr):
         """Reads a graph."""
         self.closed, self.eqns = closed, closed.jaxpr.eqns
         self.makers = Makers(closed.jaxpr)
-        self._users = users(self.eqns)
+        self.users = users(self.eqns)
         self._returned = set(variables(closed.jaxpr.outvars))
+        self.light: set[Any] = set()
+        for eqn in self.eqns:
+            self.light.update(eqn.outvars if _is_light(eqn, self.light) else ())
 
     def around(self, seed: Var, axis: int) -> Region | None:
         """Returns the region in which a value is cut along an axis, with all values of its size that can be.
@@ -66,7 +75,7 @@ class Regions:
         Returns:
           The region; None if a part of it needs what all blocks make.
         """
-        grown = self._grown(seed, axis)
+        grown, _ = self.grown(seed, axis)
         if not grown:
             return None
         splits: dict[int, AxisSplit] = {}
@@ -80,20 +89,71 @@ class Regions:
                 return None
             splits[i] = split
             axes.update(dict.fromkeys(self.eqns[i].outvars, split.result))
-            sizes += _sizes(self.eqns[i], split)
-        if not splits or min(sizes, default=0) < 2:
+        again = self._made_again(splits, axes)
+        sizes = [size for i, split in splits.items() for size in _sizes(self.eqns[i], split)]
+        if min(sizes, default=0) < 2:
             return None
-        return Region(self, splits, axes, math.gcd(*sizes))
+        return Region(self, dict(sorted(splits.items())), axes, math.gcd(*sizes), again)
 
-    def _grown(self, seed: Var, axis: int) -> dict[int, AxisSplit]:
-        """Returns how the equations are computed that make or read values of the size of one and are cut with it."""
+    def _made_again(self, splits: dict[int, AxisSplit], axes: dict[Any, int | None]) -> frozenset[int]:
+        """Adds the equations that make the light values that a region reads, and returns their positions.
+
+        A value that is read along two axes, or both in pieces and whole, is left to enter.
+        """
+        read: dict[Any, set[int | None]] = {}
+
+        def note(atoms: Sequence[Atom], split: AxisSplit) -> None:
+            for atom, axis in zip(atoms, split.operands, strict=True):
+                if not isinstance(atom, Literal) and atom not in axes:
+                    read.setdefault(atom, set()).add(axis)
+                    pending.append(atom)
+
+        def fits(atom: Atom, axis: int | None) -> bool:
+            if isinstance(atom, Literal):
+                return axis is None
+            if atom in axes:  # what blocks add to is not there to be read
+                return axes[atom] == axis and (axis is not None or self.makers.position[atom] in again)
+            return read.get(atom, {axis}) == {axis}
+
+        pending: list[Any] = []
+        again: set[int] = set()
+        for i, split in splits.items():
+            note(self.eqns[i].invars, split)
+        while pending:
+            var = pending.pop()
+            if var in axes or var not in self.light or len(read[var]) > 1:
+                continue
+            (axis,) = read[var]
+            i = self.makers.position[var]
+            eqn = self.eqns[i]
+            found = (AxisSplit((None,) * len(eqn.invars), None),) if axis is None else _splits(eqn)
+            for split in found:
+                operands = [*zip(eqn.invars, split.operands, strict=True)]
+                if split.result == axis and all(fits(atom, cut) for atom, cut in operands):
+                    splits[i], axes[var] = split, axis
+                    again.add(i)
+                    note(eqn.invars, split)
+                    break
+        return frozenset(again)
+
+    def grown(self, seed: Var, axis: int, stops_at_light: bool = False) -> tuple[dict[int, AxisSplit], dict[Any, int]]:
+        """Returns how the equations are computed that make or read values of the size of one and are cut with it.
+
+        Args:
+          seed: The value.
+          axis: The axis.
+          stops_at_light: Whether light values are not followed: a mask may be that of all layers.
+
+        Returns:
+          The splits by position; the axes along which values are cut.
+        """
         axes: dict[Any, int] = {seed: axis}
         found: dict[int, AxisSplit] = {}
         pending: list[Any] = [seed]
         while pending:
             var = pending.pop()
             made_by = [self.makers.position[var]] if var in self.makers.position else []
-            for i in (*made_by, *self._users.get(var, ())):
+            for i in (*made_by, *self.users.get(var, ())):
                 eqn = self.eqns[i]
                 agrees = lambda atom, axis: axes.get(atom, axis) == axis
                 for split in () if i in found else _splits(eqn):
@@ -107,9 +167,9 @@ class Regions:
                             if along is not None and 2 * atom.aval.size > seed.aval.size and atom not in axes
                         }
                         axes.update(others)
-                        pending += others
+                        pending += (atom for atom in others if not (stops_at_light and atom in self.light))
                         break
-        return found
+        return found, axes
 
     def _between(self, positions: Iterable[int]) -> set[int]:
         """Returns some positions, and those of all equations on a way from one of them to another."""
@@ -140,7 +200,7 @@ class Regions:
 
     def is_read_outside(self, var: Var, positions: Any) -> bool:
         """Returns whether a value is returned, or read by another equation than some."""
-        return var in self._returned or any(i not in positions for i in self._users.get(var, ()))
+        return var in self._returned or any(i not in positions for i in self.users.get(var, ()))
 
 
 @immutable(eq=False)
@@ -152,12 +212,14 @@ class Region:
       splits: How each of its equations is computed, by position.
       axes: The axis along which each value is cut that it makes, None for one to which each block adds.
       n_units: How many units the axis has, see above.
+      again: The positions of equations whose light results each block makes for itself, in pieces or whole.
     """
 
     graph: Regions
     splits: dict[int, AxisSplit]
     axes: dict[Any, int | None]
     n_units: int
+    again: frozenset[int] = frozenset()
 
     @property
     def entering(self) -> list[tuple[Any, int | None]]:
@@ -171,8 +233,9 @@ class Region:
 
     @property
     def sources(self) -> set[int]:
-        """The positions of equations that read nothing that it makes or slices: iotas, zeros, what is broadcast."""
-        return {i for i, split in self.splits.items() if split.result is not None and not _reads_pieces(split)}
+        """The positions of equations that read nothing that is made or sliced but light values: iotas, zeros."""
+        is_source = lambda split: split.result is not None and not _reads_pieces(split)
+        return {i for i, split in self.splits.items() if i in self.again or is_source(split)}
 
     @property
     def leaving(self) -> list[Any]:
@@ -185,11 +248,13 @@ class Region:
         """Returns the primitive that combines what two blocks add to a value; None if it is cut."""
         return None if self.axes[var] is not None else self.splits[self.graph.makers.position[var]].combine
 
-    def block(self, n_units: int) -> ClosedJaxpr:
+    def block(self, n_units: int, also: Sequence[Var] = (), is_alone: bool = False) -> ClosedJaxpr:
         """Returns the graph of a block: pieces of what enters, and the unit it begins at, to those of what leaves.
 
         Args:
           n_units: How many units it has.
+          also: What else it returns.
+          is_alone: Whether there is no other block, to whose sums it adds.
         """
         start = make_var(ShapedArray((), np.dtype("int32")))
         entering = {key: make_var(self._piece(key[0], key[1], n_units)) for key in self.entering}
@@ -214,10 +279,12 @@ class Region:
             elif split.result is not None:
                 sizes = {split.result: made[0].aval.shape[split.result]}
                 eqns.append(eqn.replace(invars=read, outvars=made, params=params_of_part(eqn, sizes)))
+            elif is_alone or split.combine is None:
+                eqns.append(eqn.replace(invars=read, outvars=made))
             else:
                 steps, [pieces[eqn.outvars[0]]] = _term(eqn, read)
                 eqns += steps
-        return extract(eqns, [*entering.values(), start], [pieces[var] for var in self.leaving])
+        return extract(eqns, [*entering.values(), start], [pieces[var] for var in (*self.leaving, *also)])
 
     def _scaled(self, var: Var, axis: int, n_units: int) -> int:
         return n_units * var.aval.shape[axis] // self.n_units
@@ -229,22 +296,23 @@ class Region:
         shape[axis] = self._scaled(var, axis, n_units)
         return var.aval.update(shape=tuple(shape))
 
-    def loop(self, n_units: int) -> Callable[..., list[Any]]:
+    def loop(self, n_units: int, inside: Inside | None = None) -> Callable[..., list[Any]]:
         """Returns a function of what enters to what leaves, which computes it in a loop.
 
         Args:
           n_units: How many units a block has.
+          inside: Takes the graph of a block to the function that computes it; as it stands if None.
         """
         n_blocks, rest = divmod(self.n_units, n_units)
         entering, leaving = self.entering, self.leaving
         combines = [self.combine_of(var) for var in leaving]
 
-        def step(block: ClosedJaxpr, size: int, start: Array, values: Sequence[Array], made: Sequence[Array]) -> Any:
+        def step(block: Any, size: int, start: Array, values: Sequence[Array], made: Sequence[Array]) -> Any:
             read = []
             for (var, axis), value in zip(entering, values, strict=True):
                 read.append(value if axis is None else _sliced(value, start, axis, self._scaled(var, axis, 1), size))
             results = []
-            pieces = jaxpr_as_fun(block)(*read, start)
+            pieces = compute(block)(*read, start)
             for var, before, piece, combine in zip(leaving, made, pieces, combines, strict=True):
                 axis = self.axes[var]
                 if axis is None:
@@ -254,6 +322,8 @@ class Region:
                     at[axis] = _at(start, self._scaled(var, axis, 1))
                     results.append(lax.dynamic_update_slice(before, piece, at, allow_negative_indices=False))
             return results
+
+        compute = inside or jaxpr_as_fun
 
         def run(*values: Array) -> list[Any]:
             block = self.block(n_units)
@@ -270,19 +340,20 @@ class Region:
 
         return run
 
-    def written(self, n_units: int) -> ClosedJaxpr | None:
+    def written(self, n_units: int, inside: Inside | None = None) -> ClosedJaxpr | None:
         """Returns the graph with a loop in place of the region; None if it would move what has side effects.
 
         Args:
           n_units: How many units a block has.
+          inside: See `loop`.
         """
         eqns, last, sources = self.graph.eqns, max(self.splits), self.sources
+        kept = self._kept(sources)
         before, after = list[int](), list[int]()
         made: set[Any] = {var for i, split in self.splits.items() if i not in sources for var in eqns[i].outvars}
         for i, eqn in enumerate(eqns):
             if i in self.splits:
-                is_kept = i in sources and any(self.graph.is_read_outside(v, self.splits) for v in eqn.outvars)
-                before += [i] if is_kept else []
+                before += [i] if i in kept else []
             elif i < last and any(var in made for var in variables(eqn.invars)):
                 if not is_pure(eqn):
                     return None
@@ -294,13 +365,23 @@ class Region:
         for eqn in rewriter.equations(before):
             rewriter.keep(eqn)
         operands = [var for var, _ in self.entering]
-        rewriter.write(self._equations(operands, eqns[last], n_units, rewriter))
+        rewriter.write(self._equations(operands, eqns[last], self.loop(n_units, inside), rewriter))
         for eqn in rewriter.equations([*after, *range(last + 1, len(eqns))]):
             rewriter.keep(eqn)
         return rewriter.graph()
 
-    def _equations(self, operands: Sequence[Var], place: Eqn, n_units: int, rewriter: Rewriter) -> list[Eqn]:
-        made, results, constants = placed(graph_of(self.loop(n_units), operands), operands, place)
+    def _kept(self, sources: set[int]) -> set[int]:
+        """Returns those sources that are also needed outside, or by others that are."""
+        kept: set[int] = set()
+        inside = self.splits
+        for i in sorted(sources, reverse=True):
+            others = {k: s for k, s in inside.items() if k not in kept}
+            if any(self.graph.is_read_outside(var, others) for var in self.graph.eqns[i].outvars):
+                kept.add(i)
+        return kept
+
+    def _equations(self, operands: Sequence[Var], place: Eqn, loop: Any, rewriter: Rewriter) -> list[Eqn]:
+        made, results, constants = placed(graph_of(loop, operands), operands, place)
         assert not constants, "a loop has no constants"
         for var, result in zip(self.leaving, results, strict=True):
             rewriter.replace(var, result)
@@ -308,6 +389,22 @@ class Region:
 
 
 # rules
+
+
+_LIGHT = {name for name in ELEMENTWISE if KINDS.get(name, Kind.VIEW) <= Kind.POINTWISE} | {
+    "iota",
+    "broadcast_in_dim",
+    "reshape",
+    "transpose",
+    "squeeze",
+}
+
+
+def _is_light(eqn: Eqn, light: set[Any]) -> bool:
+    if eqn.primitive.name not in _LIGHT or not is_rewritable(eqn) or len(eqn.outvars) > 1:
+        return False
+    size = eqn.outvars[0].aval.size
+    return all(isinstance(atom, Literal) or atom in light or 4 * atom.aval.size <= size for atom in eqn.invars)
 
 
 def _reads_pieces(split: AxisSplit) -> bool:

@@ -1,5 +1,7 @@
 """Losses over many classes in blocks of rows, forward and backward in one loop: the logits of all rows never exist.
 
+Attention is then put in blocks by `attention_blocks.py`.
+
 The regions that it looks for are around products with weights that all rows read, whose results go into an exponential:
 the logits of a classifier. Where the graph has the gradients too, they are computed in the same block, so nothing is
 kept between forward and backward (Wijmans et al., "Cut Your Losses in Large-Vocabulary Language Models", 2024).
@@ -16,6 +18,7 @@ from jaxaot._typing import ClosedJaxpr
 from jaxaot.ir.blocks import Region, Regions, with_batches
 from jaxaot.ir.roofline import eqn_picoseconds, target_now
 from jaxaot.ir.walk import aval_bytes, variables
+from jaxaot.passes.attention_blocks import attention_blocks
 from jaxaot.passes.dce import dce
 
 MIN_SAVED = 8 << 20
@@ -46,7 +49,7 @@ class _Plan(NamedTuple):
 
 
 def blocks(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """Returns the graph with losses over many classes in blocks, where that saves memory and costs no time.
+    """Returns the graph with losses over many classes and attention in blocks, where that saves memory for little time.
 
     z: f32[2048,32000] = dot_general x w           l, dx, dw = scan over 8 blocks of rows:
     l = … logsumexp z …                                z: f32[256,32000] = dot_general x[i] w
@@ -60,6 +63,7 @@ def blocks(closed: ClosedJaxpr) -> ClosedJaxpr:
         if written is None:
             break
         found = written
+    found = attention_blocks(found)
     return closed if found is closed else dce(found)
 
 

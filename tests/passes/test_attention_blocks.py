@@ -1,0 +1,160 @@
+"""Attention in blocks is the attention, in whatever words it is written, forward and backward."""
+
+import random
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot.ir.check import check_graph
+from jaxaot.ir.rewrite import inline
+from jaxaot.passes import attention_blocks, blocks
+from jaxaot.passes.pipeline import default_passes
+from tests.seeds import seeds
+
+BATCH, HEADS, WIDTH = 2, 2, 4
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Has small graphs be cut, of which blocks gain nothing."""
+    for name in ("MIN_SAVED", "BLOCK_BYTES"):
+        monkeypatch.setattr(attention_blocks, name, 1 << 9)
+
+
+def causal(rows, columns):
+    return jnp.tril(jnp.ones((rows, columns), bool))
+
+
+def window(rows, columns):
+    return causal(rows, columns) & ~jnp.tril(jnp.ones((rows, columns), bool), -5)
+
+
+def padded(rows, columns):
+    """Of each batch other keys; some rows see none."""
+    lengths = jnp.asarray([columns - 3, 2])
+    return causal(rows, columns) & (jnp.arange(columns) >= lengths[:, None])[:, None, None]
+
+
+MASKS = {"none": None, "causal": causal, "window": window, "padded": padded}
+
+
+def program(draw):
+    """Returns a random loss of attention over queries, keys, values, with their sizes."""
+    rows, columns = draw.choice([(32, 32), (37, 37), (24, 40)])
+    mask = draw.choice([*MASKS.values()])
+    fill = draw.choice([-1e9, -1e30, "added"])
+    order = draw.choice(["bhqd", "bqhd", "qbhd"])
+    is_by_hand, is_capped, is_dropped = (draw.random() < 0.4 for _ in range(3))
+    is_grouped = draw.random() < 0.3
+    keys = order.replace("q", "k").replace("h", "h" if not is_grouped else "")
+    shape = lambda letters: tuple({"b": BATCH, "h": HEADS, "q": rows, "k": columns, "d": WIDTH}[c] for c in letters)
+
+    def loss(q, k, v):
+        s = jnp.einsum(f"{order},{keys}->bhqk", q, k) * 0.5
+        if is_capped:
+            s = 3.0 * jnp.tanh(s / 3.0)
+        if mask is not None:
+            m = mask(rows, columns)
+            s = s + jnp.where(m, 0.0, -1e9).astype(s.dtype) if fill == "added" else jnp.where(m, s, fill)
+        if is_by_hand:
+            e = jnp.exp(s - jax.lax.stop_gradient(s.max(-1, keepdims=True)))
+            p = e / e.sum(-1, keepdims=True)
+        else:
+            p = jax.nn.softmax(s, -1)
+        if is_dropped:
+            p = jnp.where(jax.random.bernoulli(jax.random.key(3), 0.8, p.shape), p / 0.8, 0.0)
+        y = jnp.einsum(f"bhqk,{keys}->{order}", p, v)
+        return (jnp.tanh(y @ jnp.eye(WIDTH, dtype=y.dtype)).astype(jnp.float32) ** 2).mean()
+
+    return loss, [shape(letters) for letters in (order, keys, keys)]
+
+
+def blocked(fn, *args):
+    closed = inline(jax.make_jaxpr(fn)(*args), also_custom=True)
+    made = blocks.blocks(closed)
+    check_graph(made)
+    return closed, made
+
+
+@pytest.mark.parametrize("seed", seeds(60, 6))
+def test_random_attention_in_blocks_is_as_exact(seed, small):
+    """The error beside float64 is at most twice that of the plain graph, and some for what both round."""
+    draw = random.Random(seed)
+    loss, shapes = program(draw)
+    numbers = np.random.default_rng(seed)
+    wide = [numbers.normal(size=shape) for shape in shapes]
+    dtype = draw.choice([jnp.float32, jnp.float32, jnp.bfloat16])
+    args = [jnp.asarray(x, dtype) for x in wide]
+    fn = draw.choice([jax.value_and_grad(loss, (0, 1, 2)), jax.grad(loss, (0, 2)), loss])
+    closed, made = blocked(fn, *args)
+    assert any(eqn.primitive.name == "scan" for eqn in made.jaxpr.eqns)
+    scores = BATCH * HEADS * shapes[0][-2] * shapes[1][-2]
+    assert all(2 * var.aval.size < scores or var.aval.size < 2048 for e in made.jaxpr.eqns for var in e.outvars)
+    with jax.enable_x64(True):
+        exact = jax.tree.leaves(jax.jit(fn)(*(jnp.asarray(np.float64(x)) for x in args)))
+    plain, got = (jax.jit(jaxpr_as_fun(graph))(*args) for graph in (closed, made))
+    for want, a, b in zip(exact, plain, got, strict=True):
+        scale = float(np.abs(np.float64(want)).max()) + 1e-30
+        errors = [float(np.abs(np.float64(x) - np.float64(want)).max()) / scale for x in (a, b)]
+        assert errors[1] <= 2 * errors[0] + (1e-2 if dtype == jnp.bfloat16 else 2e-6), errors
+
+
+def test_derivatives_and_vmap_of_blocked_attention(small):
+    loss, shapes = program(random.Random(1))
+    args = [jnp.asarray(np.random.default_rng(0).normal(size=shape), jnp.float32) for shape in shapes]
+    grad = jax.grad(loss)
+    closed, made = blocked(grad, *args)
+    assert made is not closed
+    one = lambda graph: lambda q: jaxpr_as_fun(graph)(q, *args[1:])[0]
+    for make in (
+        lambda f: jax.jvp(f, (args[0],), (args[0],))[1],
+        lambda f: jax.vmap(f)(jnp.stack([args[0], 2 * args[0]])),
+        lambda f: jax.lax.map(f, jnp.stack([args[0], 2 * args[0]])),
+    ):
+        want, got = (jax.jit(lambda g=g: make(one(g)))() for g in (closed, made))
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+    second = jax.grad(lambda q: (jax.grad(loss)(q, *args[1:]) ** 2).sum())
+    closed, made = blocked(second, args[0])
+    np.testing.assert_allclose(jaxpr_as_fun(made)(args[0])[0], jaxpr_as_fun(closed)(args[0])[0], rtol=1e-4, atol=1e-5)
+
+
+def test_attention_of_tensors_in_blocks(small, using_machine):
+    using_machine(cached_bytes=0)
+    draw = np.random.default_rng(0)
+    arrays = [draw.normal(size=(BATCH, HEADS, 32, WIDTH)).astype(np.float32) for _ in range(3)]
+
+    def step(q, k, v):
+        q = q.detach().requires_grad_()
+        y = ja.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        (y.tanh() ** 2).sum().backward()
+        return y.detach(), q.grad
+
+    with ja.config(passes=(*default_passes(), "blocks")):
+        found = ja.compile(step)(*map(ja.tensor, arrays))
+    for got, want in zip(found, step(*map(ja.tensor, arrays)), strict=True):
+        np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-5, atol=1e-5)
+
+
+def test_weights_that_are_returned_are_no_gain(small):
+    q = jax.ShapeDtypeStruct((BATCH, HEADS, 32, WIDTH), "float32")
+
+    def fn(q, k, v):
+        p = jax.nn.softmax(q @ k.swapaxes(-1, -2), -1)
+        return p @ v, p
+
+    closed = inline(jax.make_jaxpr(fn)(q, q, q), also_custom=True)
+    assert blocks.blocks(closed) is closed
+
+
+def test_attention_by_name_takes_less_memory():
+    """By `ja.jit`; nothing is run."""
+    q = jax.ShapeDtypeStruct((1, 8, 1024, 32), "float32")
+    loss = lambda q, k, v: (jnp.tanh(jax.nn.softmax(q @ k.swapaxes(-1, -2), -1) @ v) ** 2).sum()
+    grads = jax.value_and_grad(loss, (0, 1, 2))
+    with ja.config(passes=(*default_passes(), "blocks")):
+        taken = ja.jit(grads).lower(q, q, q).compile().memory_analysis().temp_size_in_bytes
+    assert taken < 8 * 1024 * 1024 * 4 / 2
