@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 PACKAGE = ROOT / "jaxaot"
 
 LIMITS = {
-    "hand-written lines": 125_000,  # blocks (650), PyTorch's modules on JAX (1,600), kept kernels, files of PyTorch
+    "hand-written lines": 127_500,  # backend of torch.compile (500), attention in blocks (470), first eager steps (410)
     "generated lines": 4_750,
     "files over 600 lines": 6,
     "functions over 100 lines": 0,
