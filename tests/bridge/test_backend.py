@@ -310,7 +310,10 @@ def test_pytorch_finds_the_backend_by_its_name():
 def test_other_backends_loaders_and_plain_tensors_work_beside_it():
     import shutil
 
-    ja.torch.move(torch.nn.Linear(1, 1))
+    import jax
+
+    with jax.enable_x64(True):
+        ja.torch.move(torch.nn.Linear(1, 1))
     fn = lambda x: x.sin() + 1
     x = torch.ones(3, requires_grad=True)
     by_jax(fn)(x).sum().backward()
