@@ -307,10 +307,14 @@ def test_pytorch_finds_the_backend_by_its_name():
     assert getattr(importlib.import_module(module), name) is ja.torch.backend
 
 
+@pytest.mark.slow
 def test_other_backends_loaders_and_plain_tensors_work_beside_it():
     import shutil
 
-    ja.torch.move(torch.nn.Linear(1, 1))
+    import jax
+
+    with jax.enable_x64(True):
+        ja.torch.move(torch.nn.Linear(1, 1))
     fn = lambda x: x.sin() + 1
     x = torch.ones(3, requires_grad=True)
     by_jax(fn)(x).sum().backward()
@@ -318,7 +322,7 @@ def test_other_backends_loaders_and_plain_tensors_work_beside_it():
     for name in backends:
         torch.testing.assert_close(torch.compile(fn, backend=name)(x), fn(x))
     data = torch.utils.data.TensorDataset(torch.arange(4))
-    loader = torch.utils.data.DataLoader(data, batch_size=2, num_workers=1, multiprocessing_context="fork")
+    loader = torch.utils.data.DataLoader(data, batch_size=2, num_workers=1, multiprocessing_context="spawn")
     assert [batch.tolist() for (batch,) in loader] == [[0, 1], [2, 3]]
     assert type(x * 2) is torch.Tensor and not torch.accelerator.is_available()
 
