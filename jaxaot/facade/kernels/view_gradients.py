@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -53,8 +54,26 @@ def split_write(chain: ViewChain, cotangent: Any, starts: Any) -> tuple[Any, Any
     return jax.lax.complex(*parts), written
 
 
-pull_view_kernel = jax.jit(pull_view, static_argnums=(0, 1, 2))
-split_write_kernel = jax.jit(split_write, static_argnums=0)
+@functools.lru_cache(maxsize=2048)
+def _pulling(chain: ViewChain, size: tuple[int, ...], dtype: Any) -> EagerKernel:
+    return EagerKernel(functools.wraps(pull_view)(functools.partial(pull_view, chain, size, dtype)))
+
+
+@functools.lru_cache(maxsize=2048)
+def _splitting(chain: ViewChain) -> EagerKernel:
+    return EagerKernel(functools.wraps(split_write)(functools.partial(split_write, chain)))
+
+
+def pull_view_kernel(chain: ViewChain, size: tuple[int, ...], dtype: Any, cotangent: Any, starts: Any) -> Any:
+    """Returns what `pull_view` does, by a kernel that later processes find."""
+    return _pulling(chain, size, dtype)(cotangent, starts)
+
+
+def split_write_kernel(chain: ViewChain, cotangent: Any, starts: Any) -> Any:
+    """Returns what `split_write` does, by a kernel that later processes find."""
+    return _splitting(chain)(cotangent, starts)
+
+
 _add_kernel = jax.jit(lambda a, b: a + b)
 
 
