@@ -1,6 +1,6 @@
-"""Losses over many classes with and without blocks: CPU seconds, wall time, and XLA's temporaries.
+"""Losses over many classes, and causal attention, with and without blocks: CPU seconds, wall time, XLA's temporaries.
 
-    python -m benchmarks.blocks [rows,width,classes …]
+    python -m benchmarks.blocks [rows,width,classes …] [attention:batch,heads,positions …]
 
 Each case is a loss and all its gradients, by `jax.jit`, by `ja.jit`, and by that with the pass `blocks`.
 """
@@ -26,6 +26,7 @@ SIZES = [
     (512, 512, 32000),
     (8192, 64, 1000),
 ]
+ATTENTIONS = [(1, 8, 2048), (1, 8, 4096), (4, 4, 512)]
 RUNS = 5
 
 
@@ -46,6 +47,13 @@ def case(rows: int, width: int, classes: int, dtype: Any) -> tuple[Any, ...]:
     )
 
 
+def attention(q: Any, k: Any, v: Any) -> Any:
+    """Returns a number made of causal attention, batch by heads by positions by width, behind a product."""
+    n, width = q.shape[-2:]
+    scores = jnp.where(jnp.tril(jnp.ones((n, n), bool)), q @ k.swapaxes(-1, -2) / width**0.5, -1e30)
+    return (jnp.tanh((jax.nn.softmax(scores, -1) @ v) @ jnp.eye(width)) ** 2).sum()
+
+
 def measure(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[float, float, float, float]:
     """Returns CPU seconds and wall seconds of a call, the least of some; MiB; seconds of the first call."""
     begin = time.perf_counter()
@@ -60,20 +68,31 @@ def measure(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[float, flo
     return min(cpu), min(wall), compiled.lower(*args).compile().memory_analysis().temp_size_in_bytes / 2**20, first
 
 
-def main(sizes: list[tuple[int, ...]]) -> None:
-    """Prints a row for each case and way."""
+def compare(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """Prints a row for each way to run a function."""
+    for name in ("jax.jit", "ja.jit without", "ja.jit"):
+        with ja.config(passes=(*default_passes(), "blocks") if name == "ja.jit" else None):
+            jit: Any = jax.jit if name == "jax.jit" else ja.jit
+            cpu, wall, mib, first = measure(jit(fn), args)
+        times = f"CPU {1e3 * cpu:7.0f} ms, wall {1e3 * wall:7.0f} ms, first {first:5.2f} s"
+        print(f"    {name:15s} {times}, temporaries {mib:7.1f} MiB", flush=True)
+
+
+def main(sizes: list[tuple[int, ...]], attentions: list[tuple[int, ...]]) -> None:
+    """Prints the rows of each case."""
+    for shape in attentions:
+        print(f"causal attention of {shape}, width 64, and its gradients")
+        q, k, v = (jax.random.normal(jax.random.key(i), (*shape, 64)) for i in range(3))
+        compare(jax.value_and_grad(attention, (0, 1, 2)), (q, k, v))
     for rows, width, classes in sizes:
         for dtype in (jnp.float32, jnp.bfloat16):
             args = case(rows, width, classes, dtype)
             for grad_name, make in (("loss alone", lambda f: f), ("jax", lambda f: jax.value_and_grad(f, (0, 1)))):
                 print(f"{rows} rows, width {width}, {classes} classes, {jnp.dtype(dtype).name}, gradients: {grad_name}")
-                for name in ("jax.jit", "ja.jit without", "ja.jit"):
-                    with ja.config(passes=(*default_passes(), "blocks") if name == "ja.jit" else None):
-                        jit: Any = jax.jit if name == "jax.jit" else ja.jit
-                        cpu, wall, mib, first = measure(jit(make(loss)), args)
-                    times = f"CPU {1e3 * cpu:7.0f} ms, wall {1e3 * wall:7.0f} ms, first {first:5.2f} s"
-                    print(f"    {name:15s} {times}, temporaries {mib:7.1f} MiB", flush=True)
+                compare(make(loss), args)
 
 
 if __name__ == "__main__":
-    main([tuple(map(int, given.split(","))) for given in sys.argv[1:]] or SIZES)
+    given = [(text.startswith("attention:"), tuple(map(int, text.split(":")[-1].split(",")))) for text in sys.argv[1:]]
+    chosen = [[sizes for is_attention, sizes in given if is_attention is which] for which in (False, True)]
+    main(*(chosen if given else (SIZES, ATTENTIONS)))
