@@ -409,4 +409,4 @@ def recurrent():
 def transformer():
     model = torch.nn.Transformer(16, 2, 1, 1, 24, dropout=0.0, batch_first=True)
     mask = torch.nn.Transformer.generate_square_subsequent_mask(3)
-    return model, {"src": torch.randn(2, 4, 16), "tgt": torch.randn(2, 3, 16), "tgt_mask": mask}
+    return model, {"src": torch.randn(2, 4, 16), "tgt": torch.randn(2, 3, 16), "tgt_mask": mask, "tgt_is_causal": True}
