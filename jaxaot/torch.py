@@ -16,6 +16,8 @@
 
     step(*ja.torch.to_jax((torch.randn(8, 3), torch.randn(8, 1))))
 
+`functional` gives a module as a pure function of arrays, for `jax.jit` and `jax.grad`.
+
 PyTorch is imported when one of these names is first used.
 """
 
@@ -29,6 +31,7 @@ _NAMES = {
     "Tensor": "tensor",
     "backend": "backend",
     "device": "scope",
+    "functional": "functional",
     "move": "modules",
     "scope": "scope",
     "to_jax": "exchange",

@@ -18,6 +18,7 @@ from jaxaot.facade.gradients.grad import recording
 from jaxaot.nn import functional
 from jaxaot.nn.packed import PackedSequence, mask_of, padded
 from jaxaot.nn.recurrence import run_layers
+from jaxaot.nn.utils import rnn
 from jaxaot.tape.modes import state
 
 T = torch.Tensor
@@ -262,8 +263,7 @@ def _recurrence(mode: str) -> Callable[..., Any]:
         layers = [_weights(weights[i : i + n], has_biases) for i in range(0, len(weights), n)]
         packed, mask = None, None
         if batch_sizes is not None:
-            sizes = batch_sizes if isinstance(batch_sizes, Tensor) else wrapped(copied_from_torch(batch_sizes))
-            packed = PackedSequence.of_sizes(x, sizes.tolist())
+            packed = PackedSequence.of_sizes(x, batch_sizes.tolist())
             x, mask = padded(packed), mask_of(packed)
         is_first = not is_packed and bool(rest and rest[0])
         x = x.transpose(0, 1) if is_first else x
@@ -282,6 +282,26 @@ def _weights(given: Sequence[Any], has_biases: bool) -> Sequence[Any]:
 
 for _name, _mode in (("lstm", "LSTM"), ("gru", "GRU"), ("rnn_tanh", "RNN_TANH"), ("rnn_relu", "RNN_RELU")):
     HANDLERS[getattr(torch, _name)] = _recurrence(_mode)
+
+
+@_is(torch._pack_padded_sequence)
+def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool) -> Any:
+    """Returns the steps of sequences that come longest first, and how many sequences have each step."""
+    packed = rnn.pack_padded_sequence(held_by(input), lengths.tolist(), batch_first)
+    return wrapped(packed.data), _on_cpu(packed.sizes)
+
+
+@_is(torch._pad_packed_sequence)
+def pad_packed_sequence(data: Any, batch_sizes: Any, batch_first: bool, value: float, total_length: int) -> Any:
+    """Returns packed sequences side by side, and their lengths."""
+    packed = PackedSequence.of_sizes(held_by(data), batch_sizes.tolist())
+    made, _ = rnn.pad_packed_sequence(packed, batch_first, value, total_length if total_length > 0 else None)
+    return wrapped(made), _on_cpu((packed.sizes[:, None] > np.arange(packed.sizes[0])).sum(0))
+
+
+def _on_cpu(numbers: Any) -> Any:
+    with torch._C.DisableTorchFunction():
+        return torch.from_numpy(np.array(numbers, np.int64))
 
 
 @_is(torch.norm_except_dim)
@@ -313,6 +333,7 @@ for _function, _ours in (
     (torch.nn.functional.native_channel_shuffle, functional.channel_shuffle),
     (torch.native_channel_shuffle, functional.channel_shuffle),
     (torch.linalg.matmul, OURS.matmul),
+    (torch._grouped_mm, functional.grouped_mm),
 ):
     HANDLERS[_function] = sends(_ours, _ours.__name__)
 

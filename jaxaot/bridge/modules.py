@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import threading
 from typing import Any
 
 from jaxaot.archive.readers import TRANSPARENT
 from jaxaot.bridge import functions  # noqa: F401  custom Functions are adopted
 from jaxaot.bridge.exchange import copied_from_torch
 from jaxaot.bridge.library import need_wide_dtypes, optimizers, torch
-from jaxaot.bridge.scope import _Factories, after_step, before_step, move_state
+from jaxaot.bridge.scope import ENTERED, after_step, before_step, begin, end, move_state
 from jaxaot.bridge.tensor import Tensor, handle_of
 from jaxaot.errors import NoCounterpartError
 
-_entered = threading.local()
 _hooked: list[Any] = []
 TRANSPARENT.add(Tensor)
 
@@ -92,12 +89,9 @@ def _move_optimizer(optimizer: Any) -> Any:
 
 def enter(module: Any, args: Any) -> None:
     """Begins the forward of a moved module: what it makes is on JAX."""
-    stack = _entered.__dict__.setdefault("stack", [])
-    stack.append(contextlib.ExitStack())
-    if len(stack) == 1:
-        stack[-1].enter_context(_Factories())
+    begin()
 
 
 def leave(module: Any, args: Any, result: Any) -> None:
     """Ends it."""
-    _entered.stack.pop().close()
+    end(max(0, len(ENTERED.forwards) - 1))

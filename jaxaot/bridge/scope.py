@@ -36,6 +36,29 @@ class _Steps(threading.local):
 _steps = _Steps()
 
 
+class _Entered(threading.local):
+    """What ends the forwards of moved modules that run in this thread."""
+
+    def __init__(self) -> None:
+        self.forwards: list[contextlib.ExitStack] = []
+
+
+ENTERED = _Entered()
+
+
+def begin() -> None:
+    """Has factories make tensors on JAX until `end`; one mode does for all that begin inside of each other."""
+    ENTERED.forwards.append(contextlib.ExitStack())
+    if len(ENTERED.forwards) == 1:
+        ENTERED.forwards[-1].enter_context(_Factories())
+
+
+def end(n: int) -> None:
+    """Ends all but the first `n`: a trace that ends inside of a forward does not come to that one's end."""
+    while len(ENTERED.forwards) > n:
+        ENTERED.forwards.pop().close()
+
+
 class _Factories(overrides.TorchFunctionMode):
     """Makes tensors on JAX that say no other device."""
 
@@ -88,24 +111,29 @@ def scope() -> Iterator[None]:
       DtypeError: If JAX has no dtypes of 64 bits.
     """
     need_wide_dtypes()
-    with _Factories():
+    n = len(ENTERED.forwards)
+    begin()
+    try:
         yield
+    finally:
+        end(n)
 
 
 @contextlib.contextmanager
-def _around_trace() -> Iterator[None]:
+def around_trace() -> Iterator[None]:
     """Inside, a function is traced: its tensors are on JAX, and code that asks whether it is compiled is told so."""
     take_seed()
-    before = torch.compiler._is_compiling_flag
+    before, n_entered = torch.compiler._is_compiling_flag, len(ENTERED.forwards)
     torch.compiler._is_compiling_flag = True
     try:
-        with _Factories():
-            yield
+        begin()
+        yield
     finally:
+        end(n_entered)
         torch.compiler._is_compiling_flag = before
 
 
-AROUND_TRACES.append(_around_trace)
+AROUND_TRACES.append(around_trace)
 
 
 # -- optimizers ------------------------------------------------------------

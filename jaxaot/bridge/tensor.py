@@ -21,6 +21,7 @@ import numpy as np
 from jaxaot.bridge.library import DEVICE, SHELL, TO_TORCH, torch
 from jaxaot.errors import NoCounterpartError
 from jaxaot.facade.memory.tensor import Tensor as Held
+from jaxaot.tape.modes import state
 
 _C = torch._C
 _base = torch.Tensor
@@ -86,7 +87,8 @@ class Tensor(_base):
 
     @property
     def device(self) -> Any:
-        return torch.device("meta") if self.__wrapped__._is_without_values else DEVICE
+        # what a trace computes has no values yet, and is on JAX: factories in PyTorch's code ask for its device
+        return torch.device("meta") if state.trace is None and self.__wrapped__._is_without_values else DEVICE
 
     layout = property(lambda self: torch.strided)
     ndim = property(lambda self: len(self.__wrapped__._layout.size))

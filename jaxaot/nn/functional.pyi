@@ -203,6 +203,10 @@ def group_norm(
     input: Operand, num_groups: _int, weight: Operand | None = None, bias: Operand | None = None, eps: _float = 1e-05,
     *, out: Tensor | None = None,
 ) -> Tensor: ...
+def grouped_mm(
+    mat_a: Operand, mat_b: Operand, *, offs: Operand | None = None, bias: Operand | None = None,
+    out_dtype: DTypeLike | None = None,
+) -> Tensor: ...
 def gumbel_softmax(
     logits: Operand, tau: _float = 1, hard: _bool = False, eps: _float = 1e-10, dim: _int = -1, *, axis: _int = ...,
 ) -> Tensor: ...

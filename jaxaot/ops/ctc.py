@@ -24,7 +24,7 @@ def _sum_of_exponentials(terms: list[Array]) -> Array:
     """Returns log(Σ exp(terms)), with gradient 0 where all terms are -inf."""
     largest = lax.stop_gradient(jnp.max(jnp.stack(terms), axis=0))
     largest = jnp.where(jnp.isinf(largest), 0, largest)
-    total = sum((jnp.exp(term - largest) for term in terms), jnp.zeros(()))
+    total = sum(jnp.exp(term - largest) for term in terms)
     none = total == 0
     return jnp.where(none, -jnp.inf, jnp.log(jnp.where(none, 1, total)) + largest)
 

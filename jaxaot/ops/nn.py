@@ -42,6 +42,26 @@ def linear(input, weight, bias):
     return (value + bias).astype(jnp.promote_types(input.dtype, bias.dtype))
 
 
+@register_op(
+    "grouped_mm(Tensor mat_a, Tensor mat_b, *, Tensor? offs=None, Tensor? bias=None, Dtype? out_dtype=None) -> Tensor",
+    **FUNCTIONAL,
+)
+def grouped_mm(mat_a, mat_b, offs, bias, out_dtype):
+    check_same_dtype("grouped_mm", mat_a, mat_b)
+    if (mat_a.ndim, mat_b.ndim) not in ((2, 3), (3, 3)) or (offs is None) == (mat_a.ndim == 2):
+        raise ShapeMismatchError(
+            "grouped_mm(): mat_a is (rows, in) with the ends of its groups in offs, or (groups, rows, in) without, and "
+            f"mat_b is (groups, in, out); got {list(mat_a.shape)} and {list(mat_b.shape)}, "
+            f"offs {'None' if offs is None else list(offs.shape)}"
+        )
+    if offs is None:
+        value = jnp.matmul(mat_a, mat_b)
+    else:
+        value = lax.ragged_dot(mat_a, mat_b, jnp.diff(offs.astype(jnp.int32), prepend=0))
+    value = value if bias is None else value + bias
+    return value if out_dtype is None else value.astype(out_dtype)
+
+
 @register_op("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", **SHARED)
 def bilinear(input1, input2, weight, bias):
     if input1.shape[:-1] != input2.shape[:-1] or weight.ndim != 3:

@@ -2,19 +2,14 @@
 
 import random
 
-import jax.monitoring
 import numpy as np
 import pytest
 
 import jaxaot as ja
 from jaxaot.facade.dispatch.operands import KERNELS, WRITE_KERNELS, clear_kernels
 from jaxaot.facade.kernels import first_uses
+from tests.facade.test_eager import n_compiles
 from tests.seeds import some
-
-n_compiled = [0]
-jax.monitoring.register_event_duration_secs_listener(
-    lambda name, *_, **__: n_compiled.__setitem__(0, n_compiled[0] + name.endswith("backend_compile_duration"))
-)
 
 
 @pytest.fixture(autouse=True)
@@ -88,11 +83,19 @@ def test_constants_and_joins_are_those_of_the_program(monkeypatch, name):
 
 
 def test_shapes_of_a_model_share_the_programs_of_draws():
-    n = n_compiled[0]
-    for width in range(20, 40):
-        ja.nn.Linear(width, width + 1)
-        ja.cat([ja.zeros(width), ja.ones(3)])
-    assert n_compiled[0] - n <= 2 and not KERNELS
+    def build():
+        for width in range(20, 40):
+            ja.nn.Linear(width, width + 1)
+            ja.cat([ja.zeros(width), ja.ones(3)])
+
+    assert n_compiles(build) <= 2 and not KERNELS
+
+
+@pytest.mark.parametrize("make", [ja.zeros, ja.rand])
+def test_sizes_that_there_are_not_are_refused_as_by_the_program(make):
+    for size in ((-2, -3), (-1,), (2**62, 0)):
+        with pytest.raises(RuntimeError, match=r"negative dimension|overflow"):
+            make(*size)
 
 
 def test_what_is_used_often_has_a_program_in_the_end():

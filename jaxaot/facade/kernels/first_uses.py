@@ -123,6 +123,11 @@ def _size_and_dtype(given: Mapping[str, Any]) -> tuple[tuple[int, ...], np.dtype
     return size, dtype_or(given.get("dtype"), layout.dtype)
 
 
+def _is_size(size: Sequence[int]) -> bool:
+    """Returns whether no dim is negative, or too large for NumPy beside one of 0: the program says what is wrong."""
+    return all(0 <= n <= MAX_BYTES for n in size)
+
+
 def _filled(given: Mapping[str, Any], number: Any) -> np.ndarray | None:
     if type(number) not in (bool, int, float):
         return None
@@ -133,7 +138,7 @@ def _filled(given: Mapping[str, Any], number: Any) -> np.ndarray | None:
     is_alike = dtype.name in ("float32", "float64") or (dtype.kind in "biu" and type(number) is not float)
     if dtype.kind in "iu" and not np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:  # it counts from the end
         return None
-    if not is_alike or math.prod(size) * dtype.itemsize > MAX_BYTES:
+    if not is_alike or not _is_size(size) or math.prod(size) * dtype.itemsize > MAX_BYTES:
         return None
     return np.full(size, number, dtype)
 
@@ -184,7 +189,13 @@ def _drawn(spec: OpSpec, given: dict[str, Any], words: Any) -> np.ndarray | None
     n = math.prod(size)
     bucket = next((bucket for bucket in BUCKETS if n <= bucket), None)
     others = (value for name, value in given.items() if name != "self")
-    if bucket is None or not n or dtype.kind == "c" or any(isinstance(value, Tensor) for value in others):
+    if (
+        bucket is None
+        or not n
+        or not _is_size(size)
+        or dtype.kind == "c"
+        or any(isinstance(value, Tensor) for value in others)
+    ):
         return None
     if spec.name == "uniform":
         drawn = _uniform(given["low"], given["to"], bucket, dtype, words)

@@ -1023,6 +1023,8 @@ def _5189bf896585a96e80ac7385(input, target, p=1, margin=1.0, weight=None, size_
 def _1743e7df01d9c6d2b59029f6(input, weight, bias=None, *, out=None):
     if out is not None: return _call_out(_spec, (input, weight, bias, ), (), out, None)
     return _call(_spec, (input, weight, bias, ), (), None)
+def _7f1a1aa260c4ae12e3be42ba(mat_a, mat_b, *, offs=None, bias=None, out_dtype=None):
+    return _call(_spec, (mat_a, mat_b, offs, bias, ), (None if out_dtype is None else _dtype(out_dtype), ), None)
 def _87faf04efb1f15146f7db6de(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     return _call(_spec, (input, weight, ), (_number(padding_idx, 'padding_idx'), _number(max_norm, 'max_norm'), _number(norm_type, 'norm_type'), scale_grad_by_freq, sparse, ), None)
 def _c60b8656eacabb753face013(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode='mean', sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None):

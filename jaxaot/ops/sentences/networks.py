@@ -90,6 +90,7 @@ SENTENCES: dict[str, str] = {
     "grid_sample": "Returns values of `input` between its elements, at the points of `grid`.",
     "affine_grid": "Returns the points where the elements of a result lie in the input, for affine maps `theta`.",
     "linear": "Returns `input @ weight.T + bias`.",
+    "grouped_mm": "Returns, for each group of rows of `mat_a`, their product with the group's matrix of `mat_b`.",
     "bilinear": "Returns, for each matrix of `weight`, the product input1 · W · input2, plus `bias`.",
     "embedding": "Returns the rows of `weight` that the integers in `input` name.",
     "embedding_bag": "Returns sums, means or maxima of bags of rows of `weight`.",
