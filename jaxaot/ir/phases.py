@@ -14,6 +14,7 @@ phase that it reads are computed in it again, from the small ones such as `m`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from jax import lax
@@ -135,7 +136,9 @@ def _members(regions: Regions, cut: list[int], possible: list[int]) -> list[int]
     return sorted(found)
 
 
-def _computed(regions: Regions, members: list[int], owner: dict[int, int], k: int, is_large: Any) -> list[int]:
+def _computed(
+    regions: Regions, members: list[int], owner: dict[int, int], k: int, is_large: Callable[[Var], bool]
+) -> list[int]:
     """Returns the equations of a phase, those of earlier ones that it needs again, and those of light values."""
     found, pending = set(members), list(members)
     while pending:

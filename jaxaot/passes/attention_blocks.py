@@ -9,12 +9,11 @@ Staats, "Self-attention Does Not Need O(n²) Memory", 2021).
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from jax import lax
 
 from jaxaot._jax import ShapedArray, jaxpr_as_fun
-from jaxaot._typing import ClosedJaxpr, Var
+from jaxaot._typing import ClosedJaxpr, Eqn, Var
 from jaxaot.ir.blocks import Regions
 from jaxaot.ir.phases import Phase, large_products, phases, replaced
 from jaxaot.ir.walk import aval_bytes
@@ -50,7 +49,7 @@ def attention_blocks(closed: ClosedJaxpr) -> ClosedJaxpr:
     return closed
 
 
-def _makes_scores(eqn: Any) -> bool:
+def _makes_scores(eqn: Eqn) -> bool:
     """Returns whether a product may be of queries and keys: it sums over far fewer elements than each side has."""
     if eqn.primitive is not lax.dot_general_p or not isinstance(eqn.outvars[0].aval, ShapedArray):
         return False
@@ -111,5 +110,5 @@ def in_loops(graph: ClosedJaxpr, row: int, size: int, is_inside: bool = False) -
     return graph if is_inside else None
 
 
-def _is_scores(eqn: Any, size: int) -> bool:
+def _is_scores(eqn: Eqn, size: int) -> bool:
     return eqn.primitive is lax.dot_general_p and 2 * eqn.outvars[0].aval.size > size

@@ -9,7 +9,7 @@ what the program gives, which is compiled when there were many uses.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +17,7 @@ import numpy as np
 
 from jaxaot._jax import is_outermost
 from jaxaot._placement import are_several
+from jaxaot._typing import Array
 from jaxaot.facade.kernels.kernels import fold_key, remember
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.lower.eager_kernel import EagerKernel
@@ -63,14 +64,16 @@ def may_use_host() -> bool:
     )
 
 
-def is_rare(cache_key: Any) -> bool:
+def is_rare(cache_key: Hashable) -> bool:
     """Returns whether an op was used at few calls with a key, and counts this one."""
     n = _n_uses.get(cache_key, 0)
     remember(_n_uses, cache_key, n + 1, _MAX_KEPT)
     return n < MANY
 
 
-def first_result(spec: OpSpec, flat: Sequence[Any], static: Sequence[Any], cache_key: Any, key: Any) -> Any:
+def first_result(
+    spec: OpSpec, flat: Sequence[Any], static: Sequence[Any], cache_key: Hashable, key: Array | None
+) -> Array | None:  # fmt: skip
     """Returns the array that an op of one result makes; None where it has to have a program.
 
     Args:
@@ -92,7 +95,7 @@ def first_result(spec: OpSpec, flat: Sequence[Any], static: Sequence[Any], cache
     return made if made is None or isinstance(made, jax.Array) else jax.device_put(made)
 
 
-def on_host(tensor: Any) -> np.ndarray | None:
+def on_host(tensor: object) -> np.ndarray | None:
     """Returns what a tensor shows as NumPy sees it, mostly without a copy; None where it cannot."""
     if type(tensor) is not Tensor:
         return None
@@ -156,15 +159,15 @@ def _range(given: Mapping[str, Any]) -> np.ndarray | None:
     return np.arange(int(start), int(end), int(step)).astype(dtype)
 
 
-def _joined(tensors: Sequence[Any], dim: Any) -> np.ndarray | None:
+def _joined(tensors: Sequence[Any], dim: int) -> np.ndarray | None:
     return _together(np.concatenate, tensors, dim)
 
 
-def _stacked(tensors: Sequence[Any], dim: Any) -> np.ndarray | None:
+def _stacked(tensors: Sequence[Any], dim: int) -> np.ndarray | None:
     return _together(np.stack, tensors, dim)
 
 
-def _together(join: Callable[..., Any], tensors: Sequence[Any], dim: Any) -> np.ndarray | None:
+def _together(join: Callable[..., Any], tensors: Sequence[Any], dim: int) -> np.ndarray | None:
     parts: list[Any] = [on_host(x) for x in tensors]
     if not parts or any(part is None or part.dtype != parts[0].dtype for part in parts):
         return None
@@ -177,7 +180,7 @@ def _together(join: Callable[..., Any], tensors: Sequence[Any], dim: Any) -> np.
 # what is cut from a draw of a bucket
 
 
-def _drawn(spec: OpSpec, given: dict[str, Any], words: Any) -> np.ndarray | None:
+def _drawn(spec: OpSpec, given: dict[str, Any], words: Array | None) -> np.ndarray | None:
     of_jax, like = jax.config, given.get("self")
     if not of_jax.jax_threefry_partitionable or of_jax.jax_default_prng_impl != "threefry2x32":
         return None
@@ -189,13 +192,8 @@ def _drawn(spec: OpSpec, given: dict[str, Any], words: Any) -> np.ndarray | None
     n = math.prod(size)
     bucket = next((bucket for bucket in BUCKETS if n <= bucket), None)
     others = (value for name, value in given.items() if name != "self")
-    if (
-        bucket is None
-        or not n
-        or not _is_size(size)
-        or dtype.kind == "c"
-        or any(isinstance(value, Tensor) for value in others)
-    ):
+    is_plain = dtype.kind != "c" and not any(isinstance(value, Tensor) for value in others)
+    if bucket is None or words is None or not n or not is_plain or not _is_size(size):
         return None
     if spec.name == "uniform":
         drawn = _uniform(given["low"], given["to"], bucket, dtype, words)
@@ -204,13 +202,13 @@ def _drawn(spec: OpSpec, given: dict[str, Any], words: Any) -> np.ndarray | None
     return None if drawn is None else np.array(np.asarray(drawn)[:n].reshape(size))
 
 
-def _uniform(low: Any, to: Any, bucket: int, dtype: np.dtype, words: Any) -> Any:
+def _uniform(low: Any, to: Any, bucket: int, dtype: np.dtype, words: Array) -> Any:
     """Returns uniform numbers, by one program whatever their range is: each layer of a model has its own."""
     is_usual = {type(low), type(to)} <= {int, float} and low <= to and abs(low) + abs(to) < _LARGE
     if not is_usual or dtype not in (np.float32, np.float64):
         return None
 
-    def uniform(words: Any, span: Any, low: Any) -> Any:
+    def uniform(words: Array, span: Array, low: Array) -> Array:
         return uniform_between(fold_key(words), (bucket,), dtype, span, low)
 
     kernel = _draws.get((dtype, bucket)) or EagerKernel(uniform)
@@ -221,12 +219,12 @@ def _uniform(low: Any, to: Any, bucket: int, dtype: np.dtype, words: Any) -> Any
 _LARGE = 1e30
 
 
-def _by_row(spec: OpSpec, given: Mapping[str, Any], bucket: int, like: np.dtype | None, words: Any) -> Any:
+def _by_row(spec: OpSpec, given: Mapping[str, Any], bucket: int, like: np.dtype | None, words: Array) -> Any:
     """Returns what a row draws; `like` is the dtype of the tensor that says of which size."""
     values = {name: value for name, value in given.items() if name not in ("self", "size")}
     key = spec, bucket, like, tuple((name, type(value), value) for name, value in values.items())
 
-    def draw(words: Any) -> Any:
+    def draw(words: Array) -> Any:
         all_of = {"size": (bucket,), **values}
         all_of |= {} if like is None else {"self": jax.numpy.zeros((bucket,), like)}
         dynamic, static = ([all_of[p.name] for p in of] for of in (spec.schema.dynamic, spec.schema.static))

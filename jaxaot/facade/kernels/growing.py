@@ -9,7 +9,7 @@ has a program of its own in the end.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from jaxaot import settings as config
@@ -77,7 +77,7 @@ def clear_growing() -> None:
     _families.clear()
 
 
-def grown_results(spec: OpSpec, flat: Sequence[Any], static: Any, lengths: Any, cache_key: Any) -> Any:
+def grown_results(spec: OpSpec, flat: Sequence[Any], static: Any, lengths: Any, cache_key: Hashable) -> Any:
     """Returns the arrays that an op makes whose operands grow; None where they do not, or are not on CPU.
 
     Args:
