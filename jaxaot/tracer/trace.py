@@ -325,8 +325,10 @@ def _trace(
                     raise _TraceAgain(dataclasses.replace(how, is_shared=True))
                 writes += registered_again(trace, result, recipes)
                 put_in_order(trace, leaves)
-                own, outside = (recipes.tensors, recipes.numbers), places.outside | world.wrappers
-                escapes = collect_escapes(trace, result, outside, *own, world.paths, world.containers())
+                own = recipes.tensors, recipes.numbers
+                containers, objects = world.single()
+                outside = objects | places.outside | world.wrappers
+                escapes = collect_escapes(trace, result, outside, *own, world.paths, containers)
                 if trace.numbers.are_keys and holds_symbols(escapes.out_tree):
                     raise TypeError("the result has a symbol for a key")
                 refuse_lasting_hooks(trace, escapes.leaves)
