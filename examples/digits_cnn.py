@@ -14,7 +14,7 @@ import numpy as np
 import jaxaot as ja
 
 sys.path.insert(0, os.path.dirname(__file__))
-from drawn_digits import draw_digits
+from real_digits import read_digits
 
 
 class Net(ja.nn.Module):
@@ -37,13 +37,13 @@ class Net(ja.nn.Module):
         return self.head(self.drop(self.conv(x).flatten(1)))
 
 
-def main(n_epochs: int = 5, n_images: int = 2000, batch: int = 100) -> float:
+def main(n_epochs: int = 5, n_images: int = 1300, batch: int = 100) -> float:
     ja.manual_seed(0)
     model = Net()
     optimizer = ja.optim.AdamW(model.parameters(), lr=1e-2)
     schedule = ja.optim.lr_scheduler.CosineAnnealingLR(optimizer, n_epochs)
-    images, digits = draw_digits(n_images)
-    test_images, test_digits = draw_digits(500, seed=1)
+    images, digits = read_digits(n_images)
+    test_images, test_digits = read_digits(400, first=1300)
 
     @ja.compile
     def step(x: ja.Tensor, y: ja.Tensor) -> ja.Tensor:

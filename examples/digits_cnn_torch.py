@@ -11,7 +11,7 @@ import safetensors.torch
 import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
-from drawn_digits import draw_digits
+from real_digits import read_digits
 
 
 class Net(torch.nn.Module):
@@ -34,13 +34,13 @@ class Net(torch.nn.Module):
         return self.head(self.drop(self.conv(x).flatten(1)))
 
 
-def main(n_epochs: int = 5, n_images: int = 2000, batch: int = 100) -> float:
+def main(n_epochs: int = 5, n_images: int = 1300, batch: int = 100) -> float:
     torch.manual_seed(0)
     model = Net()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, n_epochs)
-    images, digits = draw_digits(n_images)
-    test_images, test_digits = draw_digits(500, seed=1)
+    images, digits = read_digits(n_images)
+    test_images, test_digits = read_digits(400, first=1300)
 
     @torch.compile
     def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

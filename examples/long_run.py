@@ -14,7 +14,7 @@ from jaxaot import nn
 from jaxaot.optim.swa_utils import AveragedModel, get_ema_avg_fn
 
 sys.path.insert(0, os.path.dirname(__file__))
-from drawn_digits import draw_digits
+from real_digits import read_digits
 
 
 class Run:
@@ -27,7 +27,7 @@ class Run:
         self.average = AveragedModel(self.model, avg_fn=get_ema_avg_fn(0.95))
         self.optimizer = ja.optim.AdamW(self.model.parameters(), lr=1e-2)
         self.n_parts, self.n_steps = n_parts, 0
-        self.images, self.digits = draw_digits(2000)
+        self.images, self.digits = read_digits(1300)
         self.step = ja.compile(self._step)
 
     def _step(self, x: ja.Tensor, y: ja.Tensor) -> ja.Tensor:
@@ -73,7 +73,7 @@ class Run:
 
     def accuracy(self) -> float:
         """Returns the share of test images that the average of the weights recognises."""
-        images, digits = draw_digits(500, seed=1)
+        images, digits = read_digits(400, first=1300)
         self.average.eval()
         with ja.no_grad():
             found = self.average(ja.from_numpy(images)).argmax(1)

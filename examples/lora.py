@@ -11,7 +11,7 @@ import jaxaot as ja
 from jaxaot import nn
 
 sys.path.insert(0, os.path.dirname(__file__))
-from drawn_digits import draw_digits
+from real_digits import read_digits
 
 
 class LoRA(nn.Module):
@@ -53,7 +53,7 @@ def trained(model: nn.Module, images: np.ndarray, labels: np.ndarray, n_steps: i
 def main(n_steps: int = 200, rank: int = 4) -> tuple[float, float, float, bool]:
     """Returns how often the new task is right before and after, what share is trained, and whether weights stayed."""
     ja.manual_seed(0)
-    images, digits = draw_digits(2000)
+    images, digits = read_digits(1300)
     first, second, last = nn.Linear(64, 128), nn.Linear(128, 128), nn.Linear(128, 10)
     model = nn.Sequential(nn.Flatten(), first, nn.ReLU(), second, nn.ReLU(), last)
     print(f"digits: {trained(model, images, digits, n_steps, 3e-3):.1%} right")

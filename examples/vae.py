@@ -12,7 +12,7 @@ from jaxaot import nn
 from jaxaot.nn import functional
 
 sys.path.insert(0, os.path.dirname(__file__))
-from drawn_digits import draw_digits
+from real_digits import read_digits
 
 
 class Encoder(nn.Module):
@@ -40,7 +40,7 @@ def main(n_steps: int = 600, batch: int = 128, n_hidden: int = 128, n_latent: in
     encoder, decoder = Encoder(n_hidden, n_latent), decoder_of(n_hidden, n_latent)
     encoder_optimizer = ja.optim.Adam(encoder.parameters(), lr=2e-3)
     decoder_optimizer = ja.optim.RMSprop(decoder.parameters(), lr=5e-4)
-    images, _ = draw_digits(4000)
+    images, _ = read_digits(1300)
 
     @ja.compile
     def step(x: ja.Tensor) -> ja.Tensor:

@@ -11,7 +11,7 @@ import jaxaot as ja
 from jaxaot import nn
 
 sys.path.insert(0, os.path.dirname(__file__))
-from drawn_digits import draw_digits
+from real_digits import read_digits
 
 
 class ViT(nn.Module):
@@ -42,7 +42,7 @@ def main(n_steps: int = 250, batch: int = 64, width: int = 32, n_layers: int = 2
     model = ViT(width, n_layers)
     optimizer = ja.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.01)
     schedule = ja.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=n_steps, cycle_momentum=False)
-    images, digits = draw_digits(4000)
+    images, digits = read_digits(1300)
 
     @ja.compile
     def step(x: ja.Tensor, y: ja.Tensor) -> ja.Tensor:
@@ -60,7 +60,7 @@ def main(n_steps: int = 250, batch: int = 64, width: int = 32, n_layers: int = 2
         if n % 50 == 0:
             print(f"step {n}: loss {losses[-1]:.3f}")
     model.eval()
-    test_images, test_digits = draw_digits(500, seed=1)
+    test_images, test_digits = read_digits(400, first=1300)
     with ja.no_grad():
         found = ja.compile(model)(ja.from_numpy(test_images)).argmax(1)
     accuracy = (found == ja.from_numpy(test_digits)).float().mean().item()

@@ -96,6 +96,7 @@ class _How:
       parts: The tensors that are passed as values; see `parts.py`.
       has_strides: Whether these have their own strides.
       stops: Whether the trace ends where Python needs a value, rather than raises.
+      has_scalars: Whether NumPy's scalars are themselves, so that code can tell their types, rather than symbols.
     """
 
     is_shared: bool = False
@@ -106,6 +107,11 @@ class _How:
     parts: tuple[Tensor, ...] = ()
     has_strides: bool = False
     stops: bool = False
+    has_scalars: bool = False
+
+    def is_static(self, leaf: object) -> bool:
+        """Whether an argument is part of the program as a whole."""
+        return is_static_argument(leaf) or (self.has_scalars and isinstance(leaf, np.generic))
 
 
 class _TraceAgain(Exception):
@@ -270,7 +276,7 @@ def _trace(
                 trace.note(leaf)
                 trace.adopt(leaf._storage)
                 given.append(leaf)
-            elif is_array_argument(leaf):
+            elif is_array_argument(leaf) and not how.is_static(leaf):
                 dtype = canonical_dtype(leaf.dtype)
                 given.append(trace.lift(tuple(leaf.shape), dtype, ("value", position)))
                 if dtype != leaf.dtype and not isinstance(leaf, jax.ShapeDtypeStruct):
@@ -314,6 +320,9 @@ def _trace(
             trace.numbers.asks_for_types = bool(how.numbers) and observer.named.tells_types
             for of_one in reads.values():
                 of_one.is_on = False
+            tells_classes = observer.named.tells_types or "isinstance" in observer.named.read
+            if tells_classes and not how.has_scalars and any(isinstance(leaf, np.generic) for leaf in leaves):
+                raise _TraceAgain(dataclasses.replace(how, has_scalars=True))
             if trace.numbers.asked and observer.named.tells_types:  # a symbol from a number
                 trace.numbers.give_up()
             if any(of_one.is_read for of_one in reads.values()):
@@ -325,8 +334,10 @@ def _trace(
                     raise _TraceAgain(dataclasses.replace(how, is_shared=True))
                 writes += registered_again(trace, result, recipes)
                 put_in_order(trace, leaves)
-                own, outside = (recipes.tensors, recipes.numbers), places.outside | world.wrappers
-                escapes = collect_escapes(trace, result, outside, *own, world.paths, world.containers())
+                own = recipes.tensors, recipes.numbers
+                containers, objects = world.single()
+                outside = objects | places.outside | world.wrappers
+                escapes = collect_escapes(trace, result, outside, *own, world.paths, containers)
                 if trace.numbers.are_keys and holds_symbols(escapes.out_tree):
                     raise TypeError("the result has a symbol for a key")
                 refuse_lasting_hooks(trace, escapes.leaves)
@@ -535,7 +546,7 @@ def _finish(
             if of_leaves[i] in how.numbers
             else dataclasses.replace(static_input(i, leaf), path=of_leaves[i])
             for i, leaf in enumerate(leaves)
-            if is_static_argument(leaf)
+            if how.is_static(leaf)
         ),
         repeats=_repeats(leaves, number, paths),
         grads=tuple(GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number),

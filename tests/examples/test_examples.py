@@ -5,7 +5,10 @@ import inspect
 import pathlib
 import re
 
+import numpy as np
 import pytest
+
+import jaxaot as ja
 
 FOLDER = pathlib.Path(__file__).parents[2] / "examples"
 
@@ -42,6 +45,24 @@ def test_the_server_says_what_the_model_says(capsys):
 
 
 @pytest.mark.slow
+def test_a_server_answers_from_a_checkpoint_of_pytorch(capsys):
+    assert loaded("checkpoint_to_server").main(n_images=90) > 0.9  # the last batch is not full
+    assert "90 images" in capsys.readouterr().out
+
+
+@pytest.mark.oracle
+def test_the_checkpoint_is_that_of_the_original():
+    torch = pytest.importorskip("torch")
+    model = loaded("digits_cnn_torch").Net()
+    model.load_state_dict(torch.load(FOLDER / "digits.pt")["model"])
+    ours = loaded("digits_cnn").Net()
+    ours.load_state_dict(ja.load(FOLDER / "digits.pt")["model"])
+    images, _ = loaded("real_digits").read_digits(8, first=1300)
+    theirs = model.eval()(torch.from_numpy(images)).detach().numpy()
+    np.testing.assert_allclose(ours.eval()(ja.from_numpy(images)).tolist(), theirs, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.slow
 def test_a_gpt_learns_within_its_budget():
     losses, kept, of_all = loaded("gpt").main(n_steps=12, n_layers=1, width=16, length=16, memory_budget=0.3)
     assert losses[-1] < losses[0] and 0 < kept <= 0.3 * of_all
@@ -49,8 +70,8 @@ def test_a_gpt_learns_within_its_budget():
 
 @pytest.mark.slow
 def test_a_vision_transformer_learns():
-    first, last, accuracy = loaded("vit").main(n_steps=40, batch=32, width=16, n_layers=1)
-    assert last < first and accuracy > 0.1
+    first, last, accuracy = loaded("vit").main(n_steps=100, batch=32, width=16, n_layers=1)
+    assert last < first and accuracy > 0.2
 
 
 @pytest.mark.slow
@@ -105,7 +126,7 @@ def test_every_script_is_listed_and_typed():
     page = (FOLDER / "README.md").read_text()
     scripts = {path.stem for path in FOLDER.glob("*.py")}
     assert scripts == set(re.findall(r"\]\((\w+)\.py\)", page))
-    for name in scripts - {"drawn_digits", "digits_cnn_torch"}:
+    for name in scripts - {"real_digits", "digits_cnn_torch"}:
         signature = inspect.signature(loaded(name).main)
         assert signature.return_annotation is not inspect.Signature.empty
         assert all(p.annotation is not p.empty for p in signature.parameters.values())

@@ -59,8 +59,33 @@ def test_base_classes_have_pytorchs_places():
     assert not isinstance(ja.nn.Linear(1, 1), modules.conv._ConvNd | modules.batchnorm._BatchNorm)
 
 
-def test_a_first_input_inside_of_a_compiled_function_is_refused():
+def test_a_first_input_inside_of_a_whole_graph_is_refused():
     layer = ja.nn.LazyLinear(3)
     with pytest.raises(ja.errors.TraceError, match="Call the model once before"):
-        ja.compile(lambda x: layer(x))(ja.ones(2, 4))
+        ja.compile(lambda x: layer(x), fullgraph=True)(ja.ones(2, 4))
     assert type(layer) is ja.nn.LazyLinear and layer(ja.ones(2, 4)).shape == (2, 3)
+
+
+def test_a_first_input_inside_of_a_compiled_function_makes_the_parameters():
+    model = ja.nn.Sequential(ja.nn.LazyLinear(3), ja.nn.LazyBatchNorm1d())
+    other = ja.nn.Sequential(ja.nn.LazyLinear(3), ja.nn.LazyBatchNorm1d())
+    weight, x = model[0].weight, ja.arange(8.0).view(2, 4)
+
+    @ja.compile
+    def step(x):
+        loss = model(x * 2).square().sum()
+        loss.backward()
+        return loss.detach()
+
+    ja.manual_seed(0)
+    with pytest.warns(ja.errors.RecompileWarning, match="meets its first input"):
+        step(x)
+    assert type(model[0]) is ja.nn.Linear and model[0].weight is weight and weight.grad.shape == (3, 4)
+    misses = [(step(x), step.cache_info().misses)[1] for _ in range(3)]
+    assert misses[0] == misses[-1]
+    ja.manual_seed(0)
+    for _ in range(4):
+        other(x * 2).square().sum().backward()
+    for (name, ours), theirs in zip(model.named_parameters(), other.parameters(), strict=True):
+        np.testing.assert_allclose(ours.tolist(), theirs.tolist(), err_msg=name)
+        np.testing.assert_allclose(ours.grad.tolist(), theirs.grad.tolist(), rtol=1e-4, atol=1e-5, err_msg=name)

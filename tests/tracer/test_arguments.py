@@ -591,3 +591,15 @@ def test_the_gradient_of_an_argument_comes_after_it():
     (weight * x).sum().backward()
     traced = ja.trace(lambda x: (x.grad + weight.grad).sum(), x)
     assert traced.input_names == ("weight._grad", "args[0]", "args[0]._grad")
+
+
+@pytest.mark.parametrize("make", (np.float64, np.float32, np.int64, np.bool_))
+def test_the_type_of_a_scalar_of_numpy_is_told_as_eagerly(make):
+    def fn(x, s):
+        factor = 2 if isinstance(s, float) else 3 if isinstance(s, np.floating) else 5 if isinstance(s, np.bool_) else 7
+        return x * factor
+
+    call = ja.compile(fn, fullgraph=True)
+    for value in (make(1), make(0), 1.0, make(1)):
+        assert call(ja.ones(2), value).tolist() == fn(ja.ones(2), value).tolist()
+    assert call.cache_info().misses == 3

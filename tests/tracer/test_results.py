@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import types
 
+import jax
 import pytest
 
 import jaxaot as ja
@@ -198,3 +199,59 @@ def test_memory_of_a_parameter_that_nothing_read():
             result = compiled()
             weight = next(iter(result.values())) if isinstance(result, dict) else result[0]
             assert weight.data_ptr() == layer.weight.data_ptr() and not weight.requires_grad
+
+
+class Holder:
+    def __init__(self, value, inner=None):
+        self.value, self.inner = value, inner
+
+
+def grown(a, b, x):
+    b.value = b.value + x
+    return b
+
+
+def grown_inside(a, b, x):
+    b.inner.value = x * 3
+    return {"outer": b, "inner": b.inner}["outer"]
+
+
+@pytest.mark.parametrize("fn", (grown, grown_inside))
+@pytest.mark.filterwarnings("error")
+def test_an_object_that_is_changed_is_returned_itself(fn):
+    call, eager = ja.compile(fn), [Holder(ja.ones(1), Holder(ja.ones(1))) for _ in range(2)]
+    one, other = [Holder(ja.ones(1), Holder(ja.ones(1))) for _ in range(2)]
+    pairs = ((one, other), (one, other), (one, one), (other, one), (other, other))
+    for a, b in pairs:
+        assert call(a, b, ja.ones(1)) is b
+        fn(*(eager[(one, other).index(x)] for x in (a, b)), ja.ones(1))
+        for ours, theirs in zip((one, other), eager, strict=True):
+            assert ours.value.tolist() == theirs.value.tolist()
+            assert ours.inner.value.tolist() == theirs.inner.value.tolist()
+
+
+def test_a_set_that_is_changed_is_returned_itself():
+    held = Holder(set())
+
+    def fn(x):
+        held.value.add(x * 2)
+        return held.value
+
+    call = ja.compile(fn)
+    assert call(ja.ones(1)) is held.value and call(ja.ones(1)) is held.value and len(held.value) == 2
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Registered:
+    value: object
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_object_with_leaves_that_is_changed_is_returned_itself():
+    def fn(holder, x):
+        holder.value = holder.value + x
+        return holder
+
+    call, held = ja.compile(fn), Registered(ja.ones(1))
+    assert call(held, ja.ones(1)) is held and call(held, ja.ones(1)) is held and held.value.tolist() == [3]

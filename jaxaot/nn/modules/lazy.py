@@ -81,9 +81,10 @@ class _Lazy:
     def _become(self, size: int) -> None:
         if state.trace is not None:
             name = type(self).__name__
+            state.trace.stop(f"`{name}` meets its first input, and its parameters are made")
             raise TraceError(
-                f"`{name}` meets its first input inside of a compiled function, and its parameters are not made yet. "
-                "Call the model once before: `model(x)`, then `step = ja.compile(step)`."
+                f"`{name}` meets its first input inside of a traced function, and its parameters are not made yet. "
+                "Call the model once before, `model(x)`, or leave out `fullgraph=True`."
             )
         attributes: dict[str, Any] = vars(self)
         args, kwargs = attributes.pop("_given")

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from jaxaot._immutable import immutable
+from jaxaot._trees import is_node
 from jaxaot.facade.cells.cells import attributes_of, dict_of, is_managed, kind_of, members_of
 from jaxaot.facade.indexing.symbolic_math import recording
 from jaxaot.facade.memory.tensor import Tensor
@@ -85,6 +86,7 @@ class SideEffects:
       repeats: Id of each object that several paths lead to → the further ones.
       symbols: `(id of a dict or list, key)` → what a trace put there in the place of an array.
       written: Ids of the caller's dicts and lists whose stand-ins were changed.
+      changed: Ids of the objects that were changed.
       replaced: `(id of an object or namespace, name)` of each attribute and variable that was set or deleted.
       context: Where the function runs; None if it reaches no context variable.
     """
@@ -96,6 +98,7 @@ class SideEffects:
         self.repeats: dict[int, list[Path]] = {}
         self.symbols: dict[tuple[int, Any], Any] = {}
         self.written: set[int] = set()
+        self.changed: set[int] = set()
         self.replaced: set[tuple[int, str]] = set()
         self.context = contextvars.copy_context()
         self._notes: list[_Note] = []
@@ -184,11 +187,14 @@ class SideEffects:
         self._notes.insert(number, note)
         self._early[id(copy)] = note
 
-    def containers(self) -> dict[int, Path]:
-        """Returns the path to each list and dict, and to each copy of one, where one path alone leads to it."""
-        kinds = [value for value in self._keep if is_a(value, (dict, list, deque))]
-        found = {id(value): self.paths[id(value)] for value in kinds if id(value) in self.paths}
-        return {i: path for i, path in found.items() if self._originals.get(i, i) not in self.repeats}
+    def single(self) -> tuple[dict[int, Path], ...]:
+        """Returns the paths to what has leaves, and to other objects, where one path leads to it or it was changed."""
+        is_one = lambda i: self._originals.get(i, i) not in self.repeats  # what changed has guards on all its paths
+        known = {i: path for i, path in self.paths.items() if i in self.changed or is_one(i)}
+        objects = [note.value for note in self._notes if type(note) is _Attributes]
+        trees = [value for value in self._keep if is_a(value, (dict, list, deque, set))] + [*filter(is_node, objects)]
+        kinds = trees, [value for value in objects if not is_node(value)]
+        return tuple({i: known[i] for i in map(id, kind) if i in known} for kind in kinds)
 
     def put_symbol(self, holder: Any, key: object, symbol: object) -> None:
         """Puts what stands for an array into a dict or list that was noted; it is no change."""
@@ -242,8 +248,9 @@ class SideEffects:
         for note in self._notes:
             of_one = list(note.writes(self, give))
             found += of_one
-            if of_one and id(note.value) in self._originals:
-                self.written.add(self._originals[id(note.value)])
+            if of_one:
+                self.changed.add(id(note.value))
+                self.written.add(self._originals.get(id(note.value), 0))
         return found
 
     def guards(
