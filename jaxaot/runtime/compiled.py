@@ -232,7 +232,7 @@ class CompiledFunction(Generic[P, R]):
             result = self._parts.find(args, kwargs)
         for form in other_forms(self.fn, args, kwargs) if result is MISS and self.programs else ():
             if result is MISS:
-                result = self._follow(self.programs, *form, self._walk())
+                result = self._follow(self.programs, form, {}, self._walk())
         if result is not MISS:
             return result
         try:

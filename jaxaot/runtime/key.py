@@ -47,7 +47,7 @@ def parameter_names(fn: Callable[..., Any], n_most: int = 64) -> tuple[str, ...]
 
 
 def other_forms(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Returns the same call without the arguments that are defaults, and with all of them.
+    """Returns the arguments of the same call, all by position: without those that are defaults, and with all.
 
     A function sees no difference, unless it takes any number of arguments or is a module, whose hooks do: then there
     are none.
@@ -65,4 +65,4 @@ def other_forms(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     n = len(whole)
     while n and whole[n - 1] is parameters[n - 1].default:
         n -= 1
-    return [(form, {}) for form in (whole[:n], whole) if kwargs or len(form) != len(args)]
+    return [form for form in (whole[:n], whole) if kwargs or len(form) != len(args)]
