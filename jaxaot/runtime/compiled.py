@@ -39,6 +39,7 @@ from jaxaot.plan.source import MISS
 from jaxaot.report.record import Report
 from jaxaot.runtime.compile_report import Inspector, log_program, name_of, report_on
 from jaxaot.runtime.guards import first_miss
+from jaxaot.runtime.key import other_forms
 from jaxaot.runtime.options import NOTHING_SAID, CompileOptions
 from jaxaot.runtime.program import Program, changing_numbers, lower
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
@@ -229,6 +230,9 @@ class CompiledFunction(Generic[P, R]):
         result = self._follow(programs, args, kwargs, walk)
         if result is MISS and self._parts is not None:
             result = self._parts.find(args, kwargs)
+        for form in other_forms(self.fn, args, kwargs) if result is MISS and self.programs else ():
+            if result is MISS:
+                result = self._follow(self.programs, form, {}, self._walk())
         if result is not MISS:
             return result
         try:

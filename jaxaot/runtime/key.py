@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -43,3 +44,25 @@ def parameter_names(fn: Callable[..., Any], n_most: int = 64) -> tuple[str, ...]
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     rest = [p.name for p in parameters if p.kind is p.VAR_POSITIONAL]
     return (*names, *(f"{name}[{i}]" for name in rest for i in range(n_most)))
+
+
+def other_forms(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Returns the arguments of the same call, all by position: without those that are defaults, and with all.
+
+    A function sees no difference, unless it takes any number of arguments or is a module, whose hooks do: then there
+    are none.
+    """
+    signature = signature_of(fn) if isinstance(fn, (types.FunctionType, types.MethodType)) else None
+    parameters = [] if signature is None else [*signature.parameters.values()]
+    if signature is None or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters):
+        return []
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError:  # which the call raises too
+        return []
+    bound.apply_defaults()
+    whole = bound.args
+    n = len(whole)
+    while n and whole[n - 1] is parameters[n - 1].default:
+        n -= 1
+    return [form for form in (whole[:n], whole) if kwargs or len(form) != len(args)]

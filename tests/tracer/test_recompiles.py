@@ -302,3 +302,21 @@ def test_the_warning_quotes_the_line_too():
     with pytest.warns(RecompileWarning, match=r"read at test_recompiles.py:\d+: `fn = ja.compile.*Keep it in a tensor"):
         for thing.mode in map(str, range(9)):
             fn(ja.ones(2))
+
+
+def test_a_default_that_is_passed_makes_no_program():
+    def fn(x, mask=None, scale=2):
+        return x * scale if mask is None else x * mask
+
+    forms = (((), {}), ((None,), {}), ((None, 2), {}), ((), {"mask": None}), ((), {"scale": 2}))
+    for first in forms:
+        call, x = ja.compile(fn), ja.ones(2)
+        for args, kwargs in (first, *forms):
+            assert call(x, *args, **kwargs).tolist() == [2, 2]
+        assert call.cache_info().misses <= 2 and call(x=x).tolist() == [2, 2]
+        n = call.cache_info().misses
+        assert call(x, None, 3).tolist() == [3, 3] and call(x, x * 5).tolist() == [5, 5]
+        assert call.cache_info().misses == n + 2
+        fn.__defaults__ = None, 7
+        assert call(x).tolist() == [7, 7] and call(x, None).tolist() == [7, 7]
+        fn.__defaults__ = None, 2
