@@ -173,6 +173,12 @@ def get_item(x: Any, index: Any) -> Any:
     return wrapped(held_by(x)[_indices(index)])
 
 
+@_is(torch.ops.aten.slice, torch.ops.aten.slice.Tensor)
+def slice_(x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    """Returns a part of a tensor along a dim."""
+    return get_item(x, (slice(None),) * (dim % x.ndim) + (slice(start, end, step),))
+
+
 def _indices(index: Any) -> Any:
     if state.trace is None and isinstance(index, torch.Tensor) and not isinstance(index, Tensor):
         return copied_from_torch(index)

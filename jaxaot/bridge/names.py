@@ -101,8 +101,23 @@ _WRITES = {f"__i{name}__" for name in _AUGMENTED}
 _OWN = {"_version", "_base", "_is_view"}
 
 
+_OP = type(torch.ops.aten.add)
+
+
+def of_aten(function: Any) -> Any:
+    """Returns the function of C++ that Python has for `torch.ops.aten.…`, which takes the same; None for others."""
+    packet = getattr(function, "overloadpacket", function)
+    if not isinstance(packet, _OP) or not str(packet).startswith("aten."):
+        return None
+    found = getattr(torch, packet.__name__, None)
+    return found if isinstance(found, types.BuiltinFunctionType) else None
+
+
 def handler_of(function: Any) -> Handler:
     """Returns what does here what a function of PyTorch does."""
+    op = of_aten(function)
+    if op is not None:
+        return HANDLERS[op]
     found = by_name(function)
     name = name_of(function)
     if found is not None:

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from jaxaot.bridge import forms
-from jaxaot.bridge.library import DEVICE, is_here, need_wide_dtypes, overrides, torch
+from jaxaot.bridge.library import DEVICE, DEVICE_TYPE, is_here, need_wide_dtypes, overrides, torch
 from jaxaot.bridge.modes import take_seed
 from jaxaot.bridge.tensor import Tensor, call
+from jaxaot.errors import NoCounterpartError
 from jaxaot.tape.modes import state
 from jaxaot.tracer.trace import AROUND_TRACES
 
@@ -134,6 +135,22 @@ def around_trace() -> Iterator[None]:
 
 
 AROUND_TRACES.append(around_trace)
+
+
+# -- what names the device outside of a scope ------------------------------------------------------------
+
+
+def _refuse(*_: object, **__: object) -> Any:
+    raise NoCounterpartError(
+        "PyTorch makes a tensor on the device of JAX, outside of where the bridge does it. Write "
+        "`with ja.torch.scope():` around `model.generate(…)`, `optimizer.load_state_dict(…)`, or what it is."
+    )
+
+
+_kept = torch.library.Library("aten", "IMPL")
+"""PyTorch's dispatcher has it refuse: what C++ then writes past all classes, such as numbers, would be lost."""
+for _name in ("empty.memory_format", "empty_strided"):
+    _kept.impl(_name, _refuse, DEVICE_TYPE.upper())
 
 
 # -- optimizers ------------------------------------------------------------

@@ -72,6 +72,8 @@ class Tensor(_base):
         name = func._schema.name.removeprefix("aten::")
         if name in ("detach", "view_as", "alias"):  # how C++ keeps what a custom Function saves or returns
             return handle_of(args[0].__wrapped__.detach())
+        if name == "_local_scalar_dense":  # a number among arguments, such as that of `torch.full`
+            return held_by(args[0]).item()
         raise NoCounterpartError(
             f"`{func._schema.name}` was called in C++ with a tensor that is on JAX, where nothing stands for it. Call "
             "the function of Python's that has its name, or move the tensor: `ja.torch.to_torch(x)`."

@@ -349,3 +349,57 @@ def test_the_process_is_as_it_was():
     y = torch.ones(2, requires_grad=True)
     Cube.apply(y)[0].sum().backward()
     assert y.grad.tolist() == [3, 3]
+
+
+MADE_ON_THE_DEVICE = {
+    "zeros": lambda **on: torch.zeros(2, 3, **on),
+    "full": lambda **on: torch.full((2,), 7.0, **on),
+    "arange": lambda **on: torch.arange(1, 9, 2, **on),
+    "tensor": lambda **on: torch.tensor([1, 2.5], **on),
+    "number": lambda **on: torch.tensor(3.0, **on),
+    "to": lambda **on: torch.arange(3.0).to(**on),
+    "linspace": lambda **on: torch.linspace(0, 1, 3, **on),
+}
+
+
+@each("name", MADE_ON_THE_DEVICE)
+def test_the_device_is_named_in_a_scope_alone(name):
+    make = MADE_ON_THE_DEVICE[name]
+    with pytest.raises(ja.errors.NoCounterpartError, match="scope"):
+        make(device=ja.torch.device())
+    with ja.torch.scope():
+        found = make(device=ja.torch.device())
+        assert torch.equal(ja.torch.to_torch(found), make(device="cpu"))
+
+
+def test_an_optimizer_reads_the_state_of_pytorchs():
+    modules = [torch.nn.Linear(2, 3) for _ in range(2)]
+    modules[0].load_state_dict(modules[1].state_dict())
+    ja.torch.move(modules[0])
+    x = torch.arange(4.0).reshape(2, 2)
+    optimizers = [torch.optim.AdamW(module.parameters(), lr=0.1) for module in modules]
+
+    def step(i):
+        optimizers[i].zero_grad()
+        (modules[i](x if i else ja.torch.to_jax(x)) ** 2).sum().backward()
+        optimizers[i].step()
+
+    step(1)
+    modules[0].load_state_dict(modules[1].state_dict())
+    with ja.torch.scope():
+        optimizers[0].load_state_dict(copy.deepcopy(optimizers[1].state_dict()))
+    step(0), step(1)
+    assert torch.allclose(ja.torch.to_torch(modules[0].weight).detach(), modules[1].weight, atol=1e-6)
+    optimizers[1].load_state_dict(ja.torch.to_torch(optimizers[0].state_dict()))
+    optimizers[0].load_state_dict(copy.deepcopy(optimizers[0].state_dict()))
+    step(0), step(1)
+    assert torch.allclose(ja.torch.to_torch(modules[0].weight).detach(), modules[1].weight, atol=1e-6)
+
+
+def test_operators_of_aten_are_the_functions_of_their_names():
+    x, aten = torch.arange(12.0).reshape(3, 4), torch.ops.aten
+    for f in (
+        lambda x: aten.slice(x, 1, 1, None, 2), lambda x: aten.slice.Tensor(x, -1, 0, -1), lambda x: aten.add(x, x),
+        lambda x: aten.add.Tensor(x, x, alpha=2), lambda x: aten.sum.dim_IntList(x, [1], True), lambda x: aten.clone(x),
+    ):  # fmt: skip
+        assert torch.equal(ja.torch.to_torch(f(ja.torch.to_jax(x))), f(x))
