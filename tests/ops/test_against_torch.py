@@ -385,7 +385,7 @@ SAMPLES = {
     "ctc_loss_of_lengths": [call(f(5, 2, 4), i(2, 3, high=4, low=1), (5, 4), (3, 1)), call(f(4, 3), i(2, low=1), (4,), (2,))],
     # layers
     "linear": [call(f(2, 3), f(4, 3), f(4)), call(f(3), f(4, 3)), call(half(f(2, 3)), half(f(2, 3)))],
-    "grouped_mm": [call(f(2, 3, 4), f(2, 4, 5))],
+    "grouped_mm": [call(f(2, 3, 4), f(2, 4, 8))],
     "bilinear": [call(f(2, 3), f(2, 4), f(5, 3, 4), f(5))],
     "embedding": [call(i(2, 3), f(4, 2)), call(np.array([0, 1, 0]), f(3, 2), 0), call(i(2), f(4, 2), -1)],
     "one_hot": [call(i(2, 2), 4)],
