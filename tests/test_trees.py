@@ -97,6 +97,7 @@ def test_several_trees_are_mapped_by_their_keys():
 OF_JAX = {
     "_trees.py",
     "aot/flax_modules.py",
+    "bridge/functional.py",
     "demo/bench.py",
     "distributed/fsdp.py",
     "distributed/local_map.py",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import cProfile
 import gc
 import inspect
 import logging
+import pstats
 
 import numpy as np
 import pytest
@@ -576,3 +578,11 @@ def test_an_index_that_the_function_reaches():
     assert fn().tolist() == table[index].tolist()
     index.add_(1)
     assert fn().tolist() == table[index].tolist()
+
+
+def test_a_function_is_traced_under_a_profiler_of_c():
+    profiler, compiled = cProfile.Profile(), ja.compile(lambda x: x * 2)
+    with profiler:
+        assert compiled(ja.ones(2)).tolist() == [2, 2]
+        sorted([2, 1])
+    assert any("sorted" in name for _, _, name in pstats.Stats(profiler).stats)

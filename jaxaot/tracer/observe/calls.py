@@ -415,7 +415,7 @@ class _Tool:
                 return
             self._active.pop(thread, None)
             if thread in self._profiled:
-                sys.setprofile(self._profiled.pop(thread))
+                _profile_again(self._profiled.pop(thread))
             if sys.version_info >= (3, 12) and not self._active:
                 self._end_monitoring()
 
@@ -475,7 +475,7 @@ class _Tool:
 
     def _profile(self, frame: types.FrameType, event: str, called: Any) -> None:
         before = self._profiled.get(threading.get_ident())
-        if before is not None:
+        if callable(before):
             before(frame, event, called)
         for calls in tuple(self._active.get(threading.get_ident(), ())):
             if event == "c_call" and is_looked_at(frame.f_code.co_filename):
@@ -484,6 +484,15 @@ class _Tool:
                 calls.started(frame.f_code, frame)
                 if frame.f_back is not None and is_users(frame.f_back.f_code.co_filename):
                     calls.entered(frame.f_back, frame)
+
+
+def _profile_again(profiler: Any) -> None:
+    """Has code profiled as before: by a function, or by a `cProfile.Profile`, which C calls."""
+    if profiler is None or callable(profiler):
+        sys.setprofile(profiler)
+    else:
+        sys.setprofile(None)
+        profiler.enable()
 
 
 _tool = _Tool()

@@ -189,12 +189,11 @@ class SideEffects:
 
     def single(self) -> tuple[dict[int, Path], ...]:
         """Returns the paths to what has leaves, and to other objects, where one path leads to it or it was changed."""
-        is_one = lambda i: self._originals.get(i, i) not in self.repeats  # what changed has guards on all its paths
-        known = {i: path for i, path in self.paths.items() if i in self.changed or is_one(i)}
+        is_one = lambda i: i in self.paths and (i in self.changed or self._originals.get(i, i) not in self.repeats)
         objects = [note.value for note in self._notes if type(note) is _Attributes]
+        others = [value for value in objects if not is_node(value)]
         trees = [value for value in self._keep if is_a(value, (dict, list, deque, set))] + [*filter(is_node, objects)]
-        kinds = trees, [value for value in objects if not is_node(value)]
-        return tuple({i: known[i] for i in map(id, kind) if i in known} for kind in kinds)
+        return tuple({i: self.paths[i] for i in map(id, kind) if is_one(i)} for kind in (trees, others))
 
     def put_symbol(self, holder: Any, key: object, symbol: object) -> None:
         """Puts what stands for an array into a dict or list that was noted; it is no change."""
