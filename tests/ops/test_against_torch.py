@@ -649,6 +649,8 @@ def test_decompositions_give_back_the_matrix():
 
 
 def test_extreme_eigenpairs():
+    torch.manual_seed(0)  # both begin at random vectors, and from a few PyTorch finds nothing
+    ja.manual_seed(0)
     s, b, none = spd(9, 9), spd(9, 9), None
     cases = [(s, 2, none, True), (s, 3, none, False), (s, 2, b, True), (np.stack([s, b]), 2, none, none)]
     for A, k, B, largest in cases:
