@@ -64,6 +64,9 @@ _OTHERS = (
     os.scandir,
     os.getcwd,
     sys.getrecursionlimit,
+    gc.isenabled,
+    gc.get_count,
+    gc.get_objects,
 )
 _CALLS: dict[Any, str] = {fn: f"{fn.__module__}.{fn.__name__}" for fn in (*_CLOCKS, *_OTHERS)}
 _CALLS |= {open: "open", builtins.input: "input"}
@@ -87,6 +90,19 @@ _WRITING_METHODS = {
 }  # fmt: skip
 _OUTSIDE = {"_io", "_csv", "_socket", "socket", "_queue", "sqlite3", "mmap", "_ctypes"}
 """Modules with classes in C whose methods of these names change the world outside."""
+_READING_METHODS = {
+    "read",
+    "read1",
+    "readline",
+    "readlines",
+    "readinto",
+    "getvalue",
+    "tell",
+    "recv",
+    "fetchone",
+    "fetchall",
+}
+"""Names of methods of these that give another thing each time."""
 _NOW = {"now", "today", "utcnow"}
 _LOGGED = {"debug", "info", "warning", "error", "exception", "critical", "log"}
 _READS_VARIABLE = _ENVIRON.__getitem__.__code__
@@ -260,7 +276,9 @@ class Calls:
         if not is_users(code.co_filename):
             return
         name, owner = called.__name__, getattr(called, "__self__", None)
-        if isinstance(called, types.BuiltinFunctionType):
+        if _is_outside(called, _READING_METHODS):
+            self._note_print(called.__qualname__, code, line)
+        elif isinstance(called, types.BuiltinFunctionType):
             if called is print:
                 self._note_print("print", code, line)
             elif called in _CALLS:
@@ -331,15 +349,18 @@ class Calls:
 
 def _writes(called: Any) -> bool:
     """Returns whether a call of something in C changes the world outside."""
+    return _is_outside(called, _WRITING_METHODS) or (
+        isinstance(called, types.BuiltinFunctionType) and called in _WRITES
+    )
+
+
+def _is_outside(called: Any, methods: set[str]) -> bool:
+    """Returns whether what is called is one of some methods of a file, a socket, a database or the like."""
     if isinstance(called, types.MethodDescriptorType):
-        return called.__name__ in _WRITING_METHODS and called.__objclass__.__module__ in _OUTSIDE
-    if not isinstance(called, types.BuiltinFunctionType):
-        return False
-    owner = called.__self__
+        return called.__name__ in methods and called.__objclass__.__module__ in _OUTSIDE
+    owner = called.__self__ if isinstance(called, types.BuiltinFunctionType) else None
     is_method = owner is not None and not isinstance(owner, types.ModuleType)
-    if is_method:
-        return called.__name__ in _WRITING_METHODS and module_of(type(owner)) in _OUTSIDE
-    return called in _WRITES
+    return is_method and called.__name__ in methods and module_of(type(owner)) in _OUTSIDE
 
 
 def _asking(frame: types.FrameType) -> types.FrameType | None:

@@ -165,6 +165,8 @@ class _Walk(CodeGuards):
         self._drain()
         self._environment()
         self._imports()
+        self._caches()
+        self._settings()
         self._operations()
         if self._named.compares and len(self._distinct) > 1:
             paths = tuple(self._distinct.values())
@@ -405,6 +407,7 @@ class _Walk(CodeGuards):
             self._module(path, value)
         elif is_a(value, type):
             self._shown(path, value)
+            self._below(path, value)
             self._class(value)
             there = {name for owner in owners_of(value) for name in members_of(owner)}
             for name in sorted(names_of(path, self._named) - there):
