@@ -35,6 +35,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+import jax.monitoring
 import numpy as np
 
 from jaxaot.errors import TracedPrintWarning, TraceError, VolatileError
@@ -103,6 +104,9 @@ _READING_METHODS = {
     "fetchall",
 }
 """Names of methods of these that give another thing each time."""
+_TELLS_LISTENERS = jax.monitoring.record_event.__code__.co_filename
+_DEPTH = 20
+"""So many calls below what JAX calls are looked through for who called."""
 _NOW = {"now", "today", "utcnow"}
 _LOGGED = {"debug", "info", "warning", "error", "exception", "critical", "log"}
 _READS_VARIABLE = _ENVIRON.__getitem__.__code__
@@ -240,6 +244,8 @@ class Calls:
 
     def started(self, code: types.CodeType, frame: types.FrameType) -> None:
         """Notes that code begins to run."""
+        if _is_of_a_listener(frame):
+            return
         self._listener.started(code, frame)
         if code in _WRITERS and frame.f_back is not None and not is_core(frame.f_back.f_code.co_filename):
             back = frame.f_back
@@ -387,13 +393,22 @@ def _is_of_core(frame: types.FrameType) -> bool:
     return is_foreign(module) and package_of(module) not in sys.stdlib_module_names
 
 
+def _is_of_a_listener(frame: types.FrameType) -> bool:
+    """Returns whether JAX calls some code because others want to know what it does, `jax.monitoring`."""
+    back, n = frame.f_back, 0
+    while back is not None and n < _DEPTH and not is_core(back.f_code.co_filename):
+        back, n = back.f_back, n + 1
+    return back is not None and back.f_code.co_filename == _TELLS_LISTENERS
+
+
 def _is_by_itself() -> bool:
     """Returns whether what runs was called by Python itself, at a moment of its own: when something is collected."""
     codes = {_code_of(callback) for callback in gc.callbacks}
     frame = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if code in codes or code.co_name == "__del__" or code.co_filename == weakref.__file__:
+        is_known = code in codes or code.co_name == "__del__"
+        if is_known or code.co_filename in (weakref.__file__, _TELLS_LISTENERS):
             return True
         frame = frame.f_back
     return False
