@@ -9,30 +9,29 @@ import itertools
 import pathlib
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import jax
-import jax.extend.core as jex
 import jax.numpy as jnp
 import numpy as np
-from jax._src import checkify, compilation_cache, compiler
+from jax._src import checkify, compilation_cache, compiler, linear_util, source_info_util
+from jax._src import core as jex  # `jax.extend` would import all of Pallas, half of what an `import jaxaot` takes
 from jax._src.config import trace_context as trace_context
 from jax._src.config import use_shardy_partitioner
 from jax._src.core import no_axis_name, pvary_p, pytype_aval_mappings, set_current_trace, trace_ctx, unshard_aval
 from jax._src.dtypes import register_canonicalize_value_handler
+from jax._src.extend.random import define_prng_impl as define_prng_impl
 from jax._src.interpreters.batching import BatchTrace, BatchTracer
 from jax._src.interpreters.pxla import batched_device_put
 from jax._src.lib.mlir.dialects import func, sdy
 from jax._src.mesh import empty_abstract_mesh
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
+from jax._src.random.threefry2x32 import threefry2x32_p as threefry2x32_p
+from jax._src.random.threefry2x32 import threefry_2x32 as threefry_2x32
+from jax._src.random.threefry2x32 import threefry_prng_impl as threefry_prng_impl
 from jax._src.source_info_util import user_frames
+from jax._src.xla_bridge import backends as backends
 from jax.custom_derivatives import SymbolicZero
-from jax.extend import linear_util, source_info_util
-from jax.extend.backend import backends as backends
-from jax.extend.random import define_prng_impl as define_prng_impl
-from jax.extend.random import threefry2x32_p as threefry2x32_p
-from jax.extend.random import threefry_2x32 as threefry_2x32
-from jax.extend.random import threefry_prng_impl as threefry_prng_impl
 from jax.interpreters import ad, batching, mlir, partial_eval
 from jax.sharding import AxisType, SingleDeviceSharding
 from jax.typing import DTypeLike
@@ -48,7 +47,10 @@ for _path in OWN_PATHS:
     source_info_util.register_exclusion(_path)
 
 Jaxpr = jex.Jaxpr
-ClosedJaxpr = jex.ClosedJaxpr  # pyright: ignore[reportPrivateImportUsage]  # it is public, says the documentation
+if TYPE_CHECKING:
+    ClosedJaxpr = jex.Jaxpr
+else:  # two classes before JAX 0.11
+    ClosedJaxpr = getattr(jex, "ClosedJaxpr", jex.Jaxpr)
 DropVar = jex.DropVar
 JaxprEqn = jex.JaxprEqn
 Literal = jex.Literal
