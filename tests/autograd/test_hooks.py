@@ -501,7 +501,11 @@ def test_hooks_of_a_backward_inside_are_part_of_the_graph():
     assert again == w.grad.tolist() == [42, 42] and w._hooks is None
 
 
-KEPT = {"a count": lambda g, log: len(log), "a value": lambda g, log: g.sum().item(), "a tensor": lambda g, log: g.sum()}
+KEPT = {
+    "a count": lambda g, log: len(log),
+    "a value": lambda g, log: g.sum().item(),
+    "a tensor": lambda g, log: g.sum(),
+}
 
 
 @pytest.mark.parametrize("kept", KEPT)

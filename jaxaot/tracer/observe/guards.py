@@ -243,6 +243,8 @@ class _Walk(CodeGuards):
             return
         elif not is_leaf(value) and pytree.is_node(value):  # its fields are leaves
             self._code_in(path, value)
+        elif is_a(value, set):
+            self._child(path, value)
         elif not isinstance(value, Generator):  # which is told apart like tensors
             self._queue.append((path, value))
 
