@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime
 import decimal
+import enum
 import math
 import pickle
 import warnings
@@ -41,6 +42,20 @@ def test_numbers_of_64_bits(array, make):
             make(array)
     with jax.enable_x64(True):
         np.testing.assert_array_equal(make(array).numpy(), array)
+
+
+def test_numbers_of_classes_of_their_own_are_numbers():
+    heads, rate = enum.IntEnum("Heads", {"FEW": 2, "MANY": 4}), type("Rate", (float,), {})
+    x = ja.ones(2)
+    uses = (lambda n: x * n, lambda n: n - x, lambda n: x.add(x, alpha=n), lambda n: x.clone().mul_(n))
+    for n, plain in ((heads.MANY, 4), (rate(0.5), 0.5)):
+        for fn in uses:
+            found, wanted = fn(n), fn(plain)
+            assert found.tolist() == wanted.tolist() and found.dtype == wanted.dtype
+    assert ja.ones(heads.FEW, heads.MANY).view(heads.MANY, heads.FEW).sum(heads.FEW - 1).tolist() == [2] * 4
+    assert ja.compile(lambda x, n: x[: n - 1] * n)(x, heads.FEW).tolist() == [2]
+    with pytest.raises(TypeError):
+        x * enum.Enum("Names", {"A": 1.5}).A  # pyright: ignore[reportOperatorIssue]
 
 
 def test_numbers_that_fit_are_taken():

@@ -185,6 +185,10 @@ class Listener(Protocol):
         """Notes an object of Python's library that decides something."""
         ...
 
+    def asked_for_id(self, value: Any) -> None:
+        """Notes an object whose `id` code asks for."""
+        ...
+
     def asked_by_name(self, value: Any) -> None:
         """Notes a module or class of which an attribute is read by a name that code makes."""
         ...
@@ -285,7 +289,9 @@ class Calls:
         if _is_outside(called, _READING_METHODS):
             self._note_print(called.__qualname__, code, line)
         elif isinstance(called, types.BuiltinFunctionType):
-            if called is print:
+            if called is id:
+                self._listener.asked_for_id(first)
+            elif called is print:
                 self._note_print("print", code, line)
             elif called in _CALLS:
                 self._note(_CALLS[called], code, line)
