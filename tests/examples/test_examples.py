@@ -136,4 +136,4 @@ def test_every_script_is_listed_typed_and_tried_and_says_how_it_is_run_where_tha
         if re.search(r"\bsys\.argv\b|\bargparse\b", text):
             assert f"python examples/{name}.py " in text, "it has arguments, and no line says how it is called"
         elif mains:
-            assert all(len(main.args.defaults) == len(main.args.args) for main in mains), f"{name}.py has to run by itself"
+            assert all(len(main.args.defaults) == len(main.args.args) for main in mains), f"{name}.py needs arguments"
