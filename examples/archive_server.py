@@ -1,4 +1,6 @@
-"""Serves a model from an archive with JAX alone: `python archive_server.py model.jaxaot FIRST_TOKEN N_TOKENS`.
+"""Decodes with a model from an archive, with JAX alone; `serve_archive.py` makes the archive and runs this.
+
+    python examples/archive_server.py model.jaxaot FIRST_TOKEN N_TOKENS
 
 It needs `jax`, `flatbuffers` and `safetensors`. Of an archive it knows what `docs/shipping.md` says.
 """

@@ -103,6 +103,14 @@ def test_the_links_of_a_page_lead_somewhere(page):
         assert not anchor or anchor in anchors(linked.read_text()), f"{target}#{anchor}"
 
 
+@each("page", MARKDOWN)
+def test_a_page_says_in_its_first_line_what_it_is_for(page):
+    heading, _, rest = re.sub(r"<!--.*?-->\s*", "", page.read_text(), flags=re.DOTALL).partition("\n\n")
+    first = rest.split("\n\n")[0]
+    assert re.fullmatch("# .+", heading)
+    assert re.match(r"[A-Z`\[]", first) and len(first.split()) >= 5, "a paragraph comes first, and then the rest"
+
+
 def test_the_pages_can_be_read():
     pages = sorted((ROOT / "docs").glob("*.md"))
     assert len(pages) <= MAX_PAGES

@@ -25,11 +25,12 @@ FOLDER, PAGE = ROOT / "benchmarks" / "results", ROOT / "docs" / "benchmarks.md"
 
 HEAD = """# Benchmarks
 
-`python tools/benchmarks_page.py` writes this page from [benchmarks/results](../benchmarks/README.md), which holds every
-round of every contestant. Contestants take turns. The first column of times is the baseline; the others add the
-ratio to the baseline, formed within a round: above 1 is slower. Times are the least, ratios medians with quartiles in
-brackets. Where other work ran on the machine, the section says so: ratios hold then, within their quartiles, and
-durations do not. [Make a CPU step faster](speed.md) says what the figures mean.
+How fast jaxaot is beside JAX and PyTorch. `python tools/benchmarks_page.py` writes this page from
+[benchmarks/results](../benchmarks/README.md), which holds every round of every contestant. Contestants take turns. The
+first column of times is the baseline; the others add the ratio to the baseline, formed within a round: above 1 is
+slower. Times are the least, ratios medians with quartiles in brackets. Where other work ran on the machine, the section
+says so: ratios hold then, within their quartiles, and durations do not. [Make a CPU step faster](speed.md) says what
+the figures mean.
 """
 
 

@@ -22,6 +22,7 @@ from jaxaot.facade.cells.iterated import read_iterators
 from jaxaot.facade.marks.raised import OnMeta
 from jaxaot.plan.difference import place_name
 from jaxaot.plan.paths import Path, follow
+from jaxaot.plan.pictures import Printed
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.compiled import uncompiled
 from jaxaot.runtime.key import parameter_names
@@ -126,8 +127,8 @@ def _without_values(traced: Traced, starts: Sequence[tuple[Path, Any]]) -> Expor
     )
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class ExportedFunction:
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class ExportedFunction(Printed):
     """A function that can be saved: what `ja.export` returns.
 
     Attributes:
@@ -198,10 +199,15 @@ class ExportedFunction:
         }
         write_archive(path, manifest, parts)
 
-    def __str__(self) -> str:
+    def _head(self) -> str:
         n_bytes = sum(np.asarray(array).nbytes for array in self.arrays.values())
-        head = f"{self.name} for {', '.join(self.platforms)}, with {n_bytes:,} bytes of state"
-        return "\n".join([head, *self._sizes_said(), str(self.signature)])
+        return f"{self.name} for {', '.join(self.platforms)}, with {n_bytes:,} bytes of state"
+
+    def __str__(self) -> str:
+        return "\n".join([self._head(), *self._sizes_said(), str(self.signature)])
+
+    def __repr__(self) -> str:
+        return f"<ExportedFunction: {self._head()}; `print` shows what it takes>"
 
     def _sizes_said(self) -> Iterator[str]:
         """Yields what the programs are for, where sizes change."""

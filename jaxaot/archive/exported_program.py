@@ -112,7 +112,8 @@ class ProgramTracer:
         for at in self._apart(example):
             sizes.sees(traced_call(GivenCall(self.fn, *at_sizes(self.dims, at, args, kwargs))))
         found: dict[Any, ExportedProgram] = {}
-        for at in wanted:
+        first, *others = wanted
+        for at in (first, *reversed(others)):  # sizes that grow by the same would get buckets that double
             call = traced_call(GivenCall(self.fn, *at_sizes(self.dims, at, args, kwargs)))
             plan = sizes.plan(call)
             moved = self._moved(call.traced, call.args, call.kwargs)
@@ -125,7 +126,8 @@ class ProgramTracer:
                 self._require_few(list(found.values()), len(wanted))
             names = [] if bucket is None else list(map(self._table, bucket.fit.given))
             found[key].add(at, moved, call.traced, bucket, names)
-        return list(found.values())
+        of_example, *programs = found.values()
+        return [of_example, *reversed(programs)]
 
     def _table(self, value: Any) -> str:
         """Returns the name of an array that the program of a bucket takes for some sizes."""

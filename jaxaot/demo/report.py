@@ -39,7 +39,11 @@ def curve(losses: list[float], entropy: float, width: int = 760, height: int = 2
 _STYLE = """
 main { max-width: 1100px; } svg.curve { height: auto; } svg.curve text { font: 11px sans-serif; fill: var(--soft); }
 svg.curve polyline { fill: none; stroke: var(--focus); stroke-width: 1.5; }
-th[scope="row"] { white-space: nowrap; } pre { overflow-x: auto; background: var(--panel); padding: 0.6rem; }
+th[scope="row"] { white-space: nowrap; } table.rows td { overflow-wrap: anywhere; }
+@media (max-width: 600px) {
+  .rows :is(tbody, tr, th, td) { display: block; } .rows th { border: 0; padding-bottom: 0; }
+}
+pre { overflow-x: auto; background: var(--panel); padding: 0.6rem; }
 """
 
 
@@ -67,7 +71,8 @@ def _page(result: Result) -> str:
     return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>jaxaot demo</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>{style()}{_STYLE}</style></head><body><main>
 <h1>jaxaot demo: a GPT of {result.n_parameters:,} parameters, {len(result.losses)} steps, beside plain jax.jit</h1>
-<div class="scroll"><table>{gains}</table></div>
+<p class="lead">What a run on this machine gained beside plain jax.jit: time, memory, and what is computed again.</p>
+<table class="rows">{gains}</table>
 <h2>Memory over the loss and its backward, before</h2><p class="soft">All is kept that the backward reads.</p>
 {memory_picture(before, top)}
 <h2>And after</h2><p class="soft">The cut keeps {format_bytes(result.partition.plan.saved_bytes)}.</p>

@@ -1,4 +1,4 @@
-"""The exceptions of jaxaot.
+"""What jaxaot raises, why, and what to write instead.
 
     JaxaotError
     ├── TensorError                       eager use of tensors

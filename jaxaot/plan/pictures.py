@@ -34,6 +34,13 @@ def as_html(text: str) -> str:
     return f"<pre>{html.escape(text)}</pre>"
 
 
+class Printed:
+    """Notebooks show what is printed."""
+
+    def _repr_html_(self) -> str:
+        return as_html(str(self))
+
+
 def as_image(axes: Any) -> str:
     """Returns a figure as an element of HTML."""
     picture = io.BytesIO()

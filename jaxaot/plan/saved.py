@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, assert_never
 from jaxaot._immutable import immutable
 from jaxaot._typing import Shape
 from jaxaot._util import format_bytes, format_seconds
-from jaxaot.plan.pictures import as_html
+from jaxaot.plan.pictures import Printed
 
 
 @immutable
@@ -118,7 +118,7 @@ class RecomputedValue:
 
 
 @immutable
-class SavePlan:
+class SavePlan(Printed):
     """What crosses from the forward to the backward.
 
     Attributes:
@@ -175,10 +175,6 @@ class SavePlan:
     def n_extra_outputs(self) -> int:
         """How many outputs the forward has after those of the user's function."""
         return sum(isinstance(source, FromForward) for source in self.residuals)
-
-    def _repr_html_(self) -> str:
-        """Returns the lines of text, for notebooks."""
-        return as_html(str(self))
 
     def __str__(self) -> str:
         lines = [

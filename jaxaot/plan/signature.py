@@ -10,6 +10,7 @@ from jaxaot.plan.alias import AliasPlan, ArrayOutput, ConstantOutput, TensorOutp
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.cells import PlacePlan
 from jaxaot.plan.paths import path_text
+from jaxaot.plan.pictures import Printed
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.world import AttributeWrite, BuiltConstant, CellWrite, ItemWrite, OutsideObject, WorldPlan
 from jaxaot.views.layout import Layout
@@ -88,7 +89,7 @@ class OutputSignature:
 
 
 @immutable
-class Signature:
+class Signature(Printed):
     """What a traced function takes, changes and returns."""
 
     inputs: tuple[InputSignature, ...]

@@ -32,6 +32,7 @@ from jaxaot.plan.cells import PlacePlan
 from jaxaot.plan.facts import Event
 from jaxaot.plan.inputs import in_order
 from jaxaot.plan.paths import Path
+from jaxaot.plan.pictures import as_html
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.saved import (
     FromForward,
@@ -510,3 +511,10 @@ class Compiled(_Stage):
     def as_text(self) -> str:
         """Returns the StableHLO of both."""
         return f"{self.forward.as_text()}\n{self.backward.as_text()}"
+
+    def __repr__(self) -> str:
+        return f"<Compiled: {self.forward!r}, {self.backward!r}>"
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show: the executables, and the partition that they are of."""
+        return as_html(f"{self.forward!r}\n{self.backward!r}") + self.partition._repr_html_()

@@ -26,7 +26,7 @@ from jaxaot.ir.roofline import TARGETS, Target, assuming
 from jaxaot.lower.collectives import Collective, collectives, collectives_text
 from jaxaot.partition.budget import check_budget, parse_size
 from jaxaot.partition.policies import get_policy
-from jaxaot.plan.pictures import as_html
+from jaxaot.plan.pictures import Printed
 from jaxaot.profiling.arguments import check_shapes, require_function
 from jaxaot.profiling.devices import absent_device, absent_devices
 from jaxaot.profiling.modules import as_function
@@ -59,7 +59,7 @@ class Program:
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class DevicePlan:
+class DevicePlan(Printed):
     """What a function takes on a device that is not there: what `ja.estimate.plan` returns.
 
     Attributes:
@@ -103,10 +103,6 @@ class DevicePlan:
 
     def __repr__(self) -> str:
         return f"<DevicePlan of {self.name} for {self.target.name}>"
-
-    def _repr_html_(self) -> str:
-        """Returns the lines of text, for notebooks."""
-        return as_html(str(self))
 
     def __str__(self) -> str:
         several = self.n_devices > 1

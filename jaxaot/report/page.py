@@ -8,7 +8,7 @@ from importlib import resources
 
 from jaxaot._util import format_bytes, format_seconds
 from jaxaot.report.contents import Contents, Graph, Part, Source, Value
-from jaxaot.report.picture import curve_picture, memory_picture
+from jaxaot.report.picture import curve_picture, memory_image, memory_picture
 from jaxaot.report.text import graph_text, summary_lines
 
 _KEYS = (
@@ -46,10 +46,10 @@ def fragment_of(report: Contents) -> str:
     summary = html.escape("\n".join(summary_lines(report, 100)))
     folded = ""
     for part in report.parts:
-        graphs = "\n\n".join(map(graph_text, part.graphs))
-        folded += folded_text(part.title, graphs)
+        folded += memory_image(part.memory) if part.memory is not None else ""
+        folded += folded_text(part.title, "\n\n".join(map(graph_text, part.graphs)))
     folded += "".join(folded_text(section.title, section.text) for section in report.sections)
-    return f'<pre style="white-space: pre-wrap">{summary}</pre>{folded}'
+    return f"<pre>{summary}</pre>{folded}"
 
 
 def style() -> str:

@@ -35,7 +35,9 @@ from jaxaot.facade.trace_state import RUNNING, wait_for_traces
 from jaxaot.lower.warm.events import CacheReport
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
+from jaxaot.plan.pictures import as_html
 from jaxaot.plan.source import MISS
+from jaxaot.report.page import folded_text
 from jaxaot.report.record import Report
 from jaxaot.runtime.compile_report import Inspector, log_program, name_of, report_on
 from jaxaot.runtime.guards import first_miss
@@ -557,6 +559,14 @@ class CompiledFunction(Generic[P, R]):
     def __repr__(self) -> str:
         hits, _, n = self.cache_info()
         return f"<ja.compile of {shown(self.fn)}: {n} program{'' if n == 1 else 's'}, {hits} hits>"
+
+    def _repr_html_(self) -> str:
+        """Returns its programs, and what the one that was used last takes and changes, for notebooks."""
+        with self._building:
+            said = self._programs_said()
+            latest = self.programs[0].traced.signature if self.programs else None
+        more = "" if latest is None else folded_text("takes, changes and returns", str(latest))
+        return as_html("\n  ".join([repr(self), *said, f"`{name_of(self.fn)}.explain()` shows its graphs"])) + more
 
     def explain_recompiles(self) -> RecompileList:
         """Returns, for each program after the first, how its call differed from the most similar one before.

@@ -49,6 +49,14 @@ def held(tmp_path_factory):
     return saved(tmp_path_factory.mktemp("sizes"))
 
 
+def test_sizes_that_are_exported_in_turn_have_the_buckets_that_are_promised():
+    batch = ja.sizes.Dim("batch", min=4, max=14)
+    text = str(ja.export(lambda x: x * 2, ja.ones(4), dynamic_shapes=({0: batch},), with_gradients=False))
+    assert [line.partition(": ")[0] for line in text.splitlines() if "one program" in line] == [
+        f"  without gradients, batch {span}" for span in ("4 to 8", "9 to 12", "13 to 14")
+    ]
+
+
 def run(fn, w, n):
     """Returns what two calls and a backward leave behind."""
     w.grad = None

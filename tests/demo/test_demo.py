@@ -97,6 +97,7 @@ def test_a_short_run_writes_its_report(tmp_path, capsys):
     assert len({line.place for line in again}) == len(again) and any(line.seconds > 0 for line in again)
     page = write_report(tmp_path / "out", result).read_text()
     assert page.count("<figure>") == 2 and "<polyline" in page and all(line.place in page for line in again)
+    assert '</h1>\n<p class="lead">What ' in page  # what it is for
     assert "<script" not in page and "model.py:" in (tmp_path / "out" / "graphs.html").read_text()
 
 

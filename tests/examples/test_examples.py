@@ -1,7 +1,7 @@
 """The scripts in `examples/` run, learn, and are listed; the port of the digits is its original line by line."""
 
+import ast
 import importlib.util
-import inspect
 import pathlib
 import re
 
@@ -122,11 +122,18 @@ def test_the_port_is_the_original_line_by_line():
     assert [line for line in ours if line] == [line for line in ported if line]
 
 
-def test_every_script_is_listed_and_typed():
+def test_every_script_is_listed_typed_and_tried_and_says_how_it_is_run_where_that_is_not_all_it_takes():
     page = (FOLDER / "README.md").read_text()
-    scripts = {path.stem for path in FOLDER.glob("*.py")}
-    assert scripts == set(re.findall(r"\]\((\w+)\.py\)", page))
-    for name in scripts - {"real_digits", "digits_cnn_torch"}:
-        signature = inspect.signature(loaded(name).main)
-        assert signature.return_annotation is not inspect.Signature.empty
-        assert all(p.annotation is not p.empty for p in signature.parameters.values())
+    tests = "".join(path.read_text() for path in pathlib.Path(__file__).parent.glob("test_*.py"))
+    scripts = {path.stem: path.read_text() for path in FOLDER.glob("*.py")}
+    assert scripts.keys() == set(re.findall(r"\]\((\w+)\.py\)", page))
+    for name, text in scripts.items():
+        body = ast.parse(text).body
+        mains = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == "main"]
+        for main in mains if name != "digits_cnn_torch" else ():
+            assert main.returns and all(arg.annotation for arg in main.args.args + main.args.kwonlyargs), name
+        assert f'loaded("{name}")' in tests or name == "archive_server"  # which `serve_archive` runs
+        if re.search(r"\bsys\.argv\b|\bargparse\b", text):
+            assert f"python examples/{name}.py " in text, "it has arguments, and no line says how it is called"
+        elif mains:
+            assert all(len(main.args.defaults) == len(main.args.args) for main in mains), f"{name}.py needs arguments"

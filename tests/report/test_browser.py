@@ -1,6 +1,5 @@
 """The page of a report in a browser: Chromium without a head, where it is installed."""
 
-import os
 import shutil
 
 import pytest
@@ -59,8 +58,6 @@ def opened(browser, file):
         page.on("request", lambda request: asked.append(request.url))
         page.goto(file)
         pages.append((page, said, asked))
-        if os.environ.get("JAXAOT_SCREENSHOTS"):
-            page.screenshot(path=f"{os.environ['JAXAOT_SCREENSHOTS']}/{width}-{scheme}.png", full_page=True)
         return page
 
     yield open_at

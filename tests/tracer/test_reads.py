@@ -511,6 +511,44 @@ def test_attributes_of_a_module_that_the_function_imports(monkeypatch):
     follows(body, lambda: monkeypatch.setattr(math, "jaxaot_scale", 3))
 
 
+IMPORTED = """
+import time
+K, BEGAN = 2, time.time()
+print("once")
+exec("def made(): return 1", space := {})
+def count():
+    global N
+    N = 3
+count()
+class Scale:
+    k = K
+def f(x): return x * K
+"""
+
+
+@pytest.mark.parametrize("folder", [".", "site-packages"])
+def test_a_module_that_a_trace_is_the_first_to_import_stays_and_is_read_as_any_other(folder, tmp_path, monkeypatch):
+    (tmp_path / folder).mkdir(exist_ok=True)
+    (tmp_path / folder / "imported_in_a_trace.py").write_text(IMPORTED)
+    monkeypatch.syspath_prepend(tmp_path / folder)
+
+    def body(x):
+        import imported_in_a_trace as module
+
+        return module.f(x) * module.Scale.k * module.N
+
+    fn = ja.compile(body, fullgraph=True)
+    try:
+        assert fn(ja.ones(1)).item() == 12
+        module = sys.modules["imported_in_a_trace"]
+        began = module.BEGAN
+        assert fn(ja.ones(1)).item() == 12 and fn.n_programs == 1 and began == module.BEGAN
+        module.K, module.N = 5, 1
+        assert fn(ja.ones(1)).item() == 10 and (module.K, module.N) == (5, 1)
+    finally:
+        sys.modules.pop("imported_in_a_trace", None)
+
+
 # -- what is no reason -------------------------------------------------------------------------------------------------
 
 

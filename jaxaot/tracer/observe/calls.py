@@ -220,6 +220,7 @@ class Calls:
         self._is_strict = is_strict
         self._states = RandomStates()
         self._iterator: tuple[Path, Any] | None = None
+        self._imported: Any = None
 
     def begin(self) -> None:
         """Watches from now on."""
@@ -246,9 +247,16 @@ class Calls:
                 "Read the item outside, and pass it: `step(next(items))`.",
             )
 
+    @property
+    def is_importing(self) -> bool:
+        """Whether a module is being imported for the first time: it stays, so what that does is not the function's."""
+        return getattr(self._imported, "_initializing", False)
+
     def started(self, code: types.CodeType, frame: types.FrameType) -> None:
         """Notes that code begins to run."""
-        if _is_of_a_listener(frame):
+        if not self.is_importing and code.co_name == "<module>":
+            self._imported = frame.f_globals.get("__spec__")
+        if self.is_importing or _is_of_a_listener(frame):
             return
         self._listener.started(code, frame)
         if code in _WRITERS and frame.f_back is not None and not is_core(frame.f_back.f_code.co_filename):
@@ -277,7 +285,7 @@ class Calls:
 
     def look(self, called: Any, first: object, code: types.CodeType, line: Callable[[], int]) -> None:
         """Looks at what the user's code calls, with its first argument."""
-        if not issubclass(type(called), _CALLABLES):
+        if not issubclass(type(called), _CALLABLES) or self.is_importing:
             return
         if called in _BY_NAME and isinstance(first, (types.ModuleType, type)):
             self._listener.asked_by_name(first)
@@ -508,6 +516,7 @@ class _Tool:
                 or code in _ASKS_LOGGER
                 or reads_by_hand(code)
                 or len(self._active) > 1
+                or any(calls.is_importing for calls in told)
             )
             return None if is_again else sys.monitoring.DISABLE
 
@@ -524,7 +533,7 @@ class _Tool:
                 calls.look(called, None, frame.f_code, lambda: frame.f_lineno)
             elif event == "call":
                 calls.started(frame.f_code, frame)
-                if frame.f_back is not None and is_users(frame.f_back.f_code.co_filename):
+                if frame.f_back is not None and is_users(frame.f_back.f_code.co_filename) and not calls.is_importing:
                     calls.entered(frame.f_back, frame)
 
 
