@@ -118,7 +118,7 @@ def of_aten(function: Any) -> Any:
 
 def decomposed(function: Any) -> Handler | None:
     """Returns what does a function of C++ by others: PyTorch's own decomposition, where it has one."""
-    packet = function if isinstance(function, _OP) else getattr(function, "overloadpacket", None)
+    packet: Any = function if isinstance(function, _OP) else getattr(function, "overloadpacket", None)
     if packet is None and isinstance(function, types.BuiltinFunctionType):
         packet = getattr(torch.ops.aten, function.__name__, None)
     if not isinstance(packet, _OP):
