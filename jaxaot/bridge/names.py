@@ -120,11 +120,11 @@ def decomposed(function: Any) -> Handler | None:
     """Returns what does a function of C++ by others: PyTorch's own decomposition, where it has one."""
     packet: Any = function if isinstance(function, _OP) else getattr(function, "overloadpacket", None)
     if packet is None and isinstance(function, types.BuiltinFunctionType):
-        packet = getattr(torch.ops.aten, function.__name__, None)
+        packet = getattr(torch.ops.aten, str(function.__name__), None)
     if not isinstance(packet, _OP):
         return None
-    is_overload = hasattr(function, "overloadpacket")
-    overloads = [function] if is_overload else [getattr(packet, name) for name in packet.overloads()]
+    is_overload, names = hasattr(function, "overloadpacket"), getattr(packet, "overloads")()  # noqa: B009
+    overloads = [function] if is_overload else [getattr(packet, name) for name in names]
     table = importlib.import_module("torch._decomp").decomposition_table
     forms = [table[op] for op in overloads if op in table and not op._schema.is_mutable]
     return _by_others(name_of(function), forms) if forms else None
