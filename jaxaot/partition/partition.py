@@ -19,7 +19,7 @@ from jaxaot.errors import BudgetError, OffloadError, PolicyError
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, target_now
-from jaxaot.ir.walk import aval_bytes, source_line, sub_jaxprs
+from jaxaot.ir.walk import source_line, sub_jaxprs
 from jaxaot.partition.bodies import Rule, cut_bodies
 from jaxaot.partition.bottlenecks import bottlenecks, head_products
 from jaxaot.partition.budget import MAX_EXACT, Budgets, Fit, parse_budget, parse_fit
@@ -181,7 +181,7 @@ class Cutter:
         variant, solution = self._by_save_all
         # refills are given back whatever is saved, so they are not counted
         kept = [var for var in variant.formulation.saved(solution) if var not in variant.graph.refills]
-        return sum(aval_bytes(var.aval) for var in kept), solution.weight
+        return sum(map(variant.graph.bytes, kept)), solution.weight
 
     @cached_property
     def _by_save_all(self) -> tuple[Variant, Solution]:

@@ -25,6 +25,7 @@ from jaxaot._placement import are_several
 from jaxaot._typing import Aval, ClosedJaxpr
 from jaxaot._util import collector
 from jaxaot.errors import NotDifferentiableError, PackedDerivativeError, UntraceableHooksError
+from jaxaot.ir.placements import NOWHERE, Placed, speaks_of_meshes
 from jaxaot.ir.rewrite import drop_inputs, inline
 from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
@@ -38,7 +39,7 @@ from jaxaot.passes.declared import On
 from jaxaot.passes.hooked_residuals import pack_residuals
 from jaxaot.passes.pipeline import joint_passes, lowered_passes, on_several_devices, run_passes
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
-from jaxaot.plan.stages import Partition
+from jaxaot.plan.stages import JointGraph, Partition
 from jaxaot.rematerialize.linear import LinearMap, depending, derivative_of, with_items, with_outputs
 from jaxaot.rematerialize.room import Cuts, Turn
 from jaxaot.settings import Config
@@ -92,9 +93,11 @@ class RematCall:
       waits: Whether what is recomputed waits for the cotangents.
       is_default: Whether nobody asked for the policy, so that JAX may have the function where a cut gains nothing.
       turn: Its turn among the functions of a program, which without a budget share a room; None if it has none.
+      placed: How its inputs lie over several devices, as far as that is known.
     """
 
     turn: Turn | None = None
+    placed: Placed = NOWHERE
 
     def __init__(
         self,
@@ -110,7 +113,7 @@ class RematCall:
         self.hooks, self.waits, self.is_default = hooks, waits, is_default
         self._cuts: dict[tuple[int, ...], Cut | None] = {}
         self._mapped: dict[Any, RematCall] = {}
-        self._at: dict[Any, RematCall] = {memory_budget: self}  # which others at other budgets share
+        self._at: dict[Any, RematCall] = {(memory_budget, NOWHERE): self}  # which others at other budgets share
         self._several: dict[tuple[int, ...], Cuts[Cut] | None] = {}  # which others at other turns share
 
     @cached_property
@@ -203,11 +206,20 @@ class RematCall:
             lowered = lowered_passes(said[0], jax.default_backend(), said[1], On.CUT)
             passes = (*joint_passes(*said), *(on_several_devices(lowered) if are_several() else lowered))
             joint = run_passes(joint, passes, check=self.settings.check_graphs)
+            joint = dataclasses.replace(joint, placed=self._placed_in(joint))
             return Cutter(joint, self.policy, holds_products=self.is_default, **cut_options(self.settings))
 
         if not isinstance(self.memory_budget, Fit | Share):
             return make()
-        return once_for_all((self._content, perturbed, self.policy, self.settings), make)
+        return once_for_all((self._content, perturbed, self.policy, self.settings, self.placed), make)
+
+    def _placed_in(self, joint: JointGraph) -> Placed:
+        """Returns how primals of the joint graph lie, and gradients are to lie: as what they belong to."""
+        if self.placed is NOWHERE and not speaks_of_meshes(joint.jaxpr.jaxpr):
+            return NOWHERE
+        gradients = [self.placed.inputs[i] if self.placed.inputs else None for i in joint.differentiable_inputs]
+        outputs = (*[None] * (joint.n_outputs + joint.n_refills), *gradients)
+        return dataclasses.replace(self.placed, outputs=outputs)
 
     @property
     def _content(self) -> Hashable:
@@ -265,17 +277,20 @@ class RematCall:
             return self
         made = self._with(self.graph, self.memory_budget)
         made.turn, made._several, made._mapped, made._at = turn, self._several, self._mapped, self._at
+        made.placed = self.placed
         return made
 
-    def at(self, memory_budget: float | str | Fit | Share | None) -> RematCall:
-        """Returns the same graph, cut at another budget."""
-        if memory_budget not in self._at:
+    def at(self, memory_budget: float | str | Fit | Share | None, placed: Placed = NOWHERE) -> RematCall:
+        """Returns the same graph, cut at another budget, for inputs that lie so."""
+        key = memory_budget, placed
+        if key not in self._at:
             made = self._with(self.graph, memory_budget)
-            self._at[memory_budget], made._at = made, self._at
+            made.placed = placed
+            self._at[key], made._at = made, self._at
             if len(self._at) > _MAX_BUDGETS:
                 self._at.pop(next(iter(self._at)), None)
             return made
-        return self._at[memory_budget]
+        return self._at[key]
 
     def __call__(self, *args: object) -> list[Any]:
         """Returns the outputs for some inputs."""
