@@ -189,6 +189,14 @@ def symbol_of(value: Any) -> Any:
     return value.val if isinstance(value, DynamicJaxprTracer) and isinstance(value.val, Var) else None
 
 
+def is_made_by_loop(value: Any) -> bool:
+    """Returns whether a tracer stands for a result of a loop, or a view or cast of one."""
+    eqn = getattr(_primal(value), "parent", None)
+    while eqn is not None and eqn.primitive.name not in ("scan", "while") and len(eqn.in_tracers) == 1:
+        eqn = getattr(eqn.in_tracers[0], "parent", None)
+    return eqn is not None and eqn.primitive.name in ("scan", "while")
+
+
 def eqns_behind(values: Sequence[Any], known: Collection[Any], most: int = 2000) -> list[Any]:
     """Returns the equations that values were computed by so far, in order, those of known variables not looked behind.
 

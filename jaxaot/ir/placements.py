@@ -65,8 +65,18 @@ def speaks_of_meshes(jaxpr: Jaxpr) -> bool:
     typed = (getattr(var.aval, "sharding", None) for var in (*jaxpr.invars, *jaxpr.constvars))
     if any(sharding is not None and not sharding.mesh.empty and any(sharding.spec) for sharding in typed):
         return True
-    says = lambda eqn: eqn.primitive.name in ("sharding_constraint", "reshard")
-    return any(says(eqn) or any(map(speaks_of_meshes, sub_jaxprs(eqn))) for eqn in jaxpr.eqns)
+    return bool(shardings_in(jaxpr))
+
+
+def shardings_in(jaxpr: Jaxpr) -> list[Any]:
+    """Returns the shardings that equations of a graph and its bodies ask for."""
+    found = []
+    for eqn in jaxpr.eqns:
+        asked = eqn.params.get("sharding", eqn.params.get("dst_sharding"))
+        found += [asked] if isinstance(asked, NamedSharding) else []
+        for body in sub_jaxprs(eqn):
+            found += shardings_in(body)
+    return found
 
 
 def placements_of(jaxpr: Jaxpr, placed: Placed) -> Placements | None:

@@ -1,14 +1,16 @@
 """How the values that a function is traced with lie over several devices.
 
 JAX traces with symbols that do not say where they lie. `ja.jit` knows where the arguments of a call lie, and notes it
-of their symbols. What is computed from them lies as `ir/placements.py` says. What a trace inside of another one is given,
-such as the body of a loop, is not known.
+of their symbols. What is computed from them lies as `ir/placements.py` says. What a trace inside of another one is
+given, such as the body of a loop, is not known. The devices say what a cut is made for, also if they are not there:
+their times and memory count, and not those of the default device.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import threading
 import types
 from collections.abc import Iterator, Sequence
@@ -17,8 +19,9 @@ from typing import Any
 import jax
 
 from jaxaot._jax import eqns_behind, is_tracer, symbol_of
-from jaxaot._placement import placement_of
+from jaxaot._placement import are_several, placement_of
 from jaxaot.ir.placements import NOWHERE, Placed, Placements, placed_by
+from jaxaot.lower.platforms import first_device
 
 
 class _Now(threading.local):
@@ -28,12 +31,14 @@ class _Now(threading.local):
       call: The arguments of the call that is being carried out.
       shardings: How those lie that are about to be traced.
       symbols: The symbols that stand for them, each with its sharding.
+      device: One of the devices that they lie on; None where none is known.
     """
 
     def __init__(self) -> None:
         self.call: Any = None
         self.shardings: Sequence[Any] = ()
         self.symbols: dict[Any, Any] = {}
+        self.device: Any = None
 
 
 _now = _Now()
@@ -63,7 +68,8 @@ def tracing(args: Any, kwargs: Any, asked: Sequence[Any] = ()) -> Iterator[None]
     if any(map(is_tracer, leaves)):
         given = jax.tree.leaves(_now.call)
         given = given if len(given) == len(leaves) else [None] * len(leaves)
-    before = _now.shardings, _now.symbols
+    before = _now.shardings, _now.symbols, _now.device
+    _now.device = first_device((*asked, *given)) or _now.device
     _now.shardings = [placement_of(leaf) for leaf in given]
     if len(asked) == len(leaves):
         _now.shardings = [one or other for one, other in zip(asked, _now.shardings, strict=True)]
@@ -71,7 +77,19 @@ def tracing(args: Any, kwargs: Any, asked: Sequence[Any] = ()) -> Iterator[None]
     try:
         yield
     finally:
-        _now.shardings, _now.symbols = before
+        _now.shardings, _now.symbols, _now.device = before
+
+
+def lowered_for(values: Sequence[Any], asked: Sequence[Any]) -> tuple[str, str]:
+    """Returns platform and kind of the devices that a graph is lowered for, as far as that is known while it is traced.
+
+    Args:
+      values: Its inputs, arrays or symbols.
+      asked: Shardings that it asks for.
+    """
+    concrete = (value for value in values if not is_tracer(value))
+    device = _now.device or first_device(itertools.chain(concrete, asked)) or jax.devices()[0]
+    return device.platform, device.device_kind
 
 
 def note_symbols(args: Any, kwargs: Any) -> None:
@@ -84,7 +102,9 @@ def note_symbols(args: Any, kwargs: Any) -> None:
 
 def placed_now(values: Sequence[Any]) -> Placed:
     """Returns how some values lie, arrays or symbols, as far as that is known."""
-    shardings = [None if is_tracer(value) else placement_of(value) for value in values]
+    may_be = are_several()
+    is_known = lambda value: isinstance(value, jax.ShapeDtypeStruct) or (may_be and not is_tracer(value))
+    shardings = [placement_of(value) if is_known(value) else None for value in values]
     if not _now.symbols:
         return placed_by(shardings)
     known, symbols = _now.symbols, [symbol_of(value) for value in values]

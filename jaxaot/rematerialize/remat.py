@@ -29,7 +29,7 @@ from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import sub_jaxprs
 from jaxaot.lower.on_devices import described, lines_of, partition_on_devices
-from jaxaot.lower.placed import placed_now
+from jaxaot.lower.placed import lowered_for, placed_now
 from jaxaot.lower.static import refuse_cycles
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.fitting import budget_now, is_left_to_jax, is_measured
@@ -90,7 +90,8 @@ class Graph:
 
     def at(self, memory_budget: Any, values: Sequence[Any]) -> Graph:
         """Returns the same function, cut at another budget, for inputs that lie as some values do."""
-        call = self.call.at(memory_budget, placed_now((*self.closed_over, *values)))
+        inputs = (*self.closed_over, *values)
+        call = self.call.at(memory_budget, placed_now(inputs), lowered_for(inputs, self.call.shardings))
         return self if call is self.call else Graph(call, self.closed_over, self.out_tree, self.written)
 
     def in_turn(self) -> Graph:

@@ -103,3 +103,23 @@ def test_values_and_gradients_are_those_of_jax(seed):
         found = jit(ja.value_and_grad(loss, memory_budget=budget))(*given(layout))
         for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(right), strict=True):
             np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("is_scanned", [False, pytest.param(True, id="scanned")])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_default_takes_no_more_than_jax(layout, is_scanned):
+    loss, args = layers(is_scanned), given(layout)
+    lie = jax.tree.map(lambda w: w.sharding, args[0])
+    for jit in (ja.jit, jax.jit):
+        found = []
+        for take in (jax.value_and_grad, ja.value_and_grad):
+            compiled = jit(take(lambda w, x: loss(w, x)), out_shardings=(None, lie)).lower(*args).compile()
+            found.append(compiled.memory_analysis().temp_size_in_bytes)
+        assert found[1] <= found[0]
+
+
+def test_a_loop_stacks_parts_of_gradients():
+    args = given("fully sharded")
+    step = jax.jit(lambda w, x: ja.value_and_grad(layers(is_scanned=True), memory_budget=0.3)(w, x)[1])
+    text = step.lower(*args).compile().as_text()
+    assert "f32[2,16,64]" in text and "f32[2,32,64]" not in text
