@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 
 import jaxaot as ja
+import jaxaot.backend.cpu.pipeline
 from jaxaot.passes.pipeline import default_passes
 
 SIZES = [

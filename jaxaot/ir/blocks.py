@@ -80,7 +80,6 @@ class Regions:
             return None
         splits: dict[int, AxisSplit] = {}
         axes: dict[Any, int | None] = {}
-        sizes: list[int] = []
         for i in sorted(self._between(grown)):
             found = [grown[i]] if i in grown else _splits(self.eqns[i])
             fits = (s for s in found if self._is_read_as_made(i, s, axes))
@@ -88,6 +87,14 @@ class Regions:
             if split is None:
                 return None
             splits[i] = split
+            axes.update(dict.fromkeys(self.eqns[i].outvars, split.result))
+        return self.of(splits)
+
+    def of(self, splits: dict[int, AxisSplit]) -> Region | None:
+        """Returns the region of some equations, each cut in some way; None if that is no part of what is there."""
+        splits = dict(splits)
+        axes: dict[Any, int | None] = {}
+        for i, split in splits.items():
             axes.update(dict.fromkeys(self.eqns[i].outvars, split.result))
         again = self._made_again(splits, axes)
         sizes = [size for i, split in splits.items() for size in _sizes(self.eqns[i], split)]
@@ -271,7 +278,7 @@ class Region:
             made = [pieces[var] for var in eqn.outvars]
             moved = _MOVED.get(eqn.primitive.name)
             if moved is not None and split.result is not None and moved.fits(eqn, split.result):
-                first = self._scaled(eqn.outvars[0], split.result, 1)
+                first = self.scaled(eqn.outvars[0], split.result, 1)
                 static = {**moved.static(eqn), "axis": split.result, "shape": made[0].aval.shape, "unit": first}
                 steps, (result,), _ = drafts.placed(moved.fn, [*read, start], eqn, **static)
                 eqns += steps
@@ -286,14 +293,14 @@ class Region:
                 eqns += steps
         return extract(eqns, [*entering.values(), start], [pieces[var] for var in (*self.leaving, *also)])
 
-    def _scaled(self, var: Var, axis: int, n_units: int) -> int:
+    def scaled(self, var: Var, axis: int, n_units: int) -> int:
         return n_units * var.aval.shape[axis] // self.n_units
 
     def _piece(self, var: Var, axis: int | None, n_units: int) -> Any:
         if axis is None:
             return var.aval
         shape = list(var.aval.shape)
-        shape[axis] = self._scaled(var, axis, n_units)
+        shape[axis] = self.scaled(var, axis, n_units)
         return var.aval.update(shape=tuple(shape))
 
     def loop(self, n_units: int, inside: Inside | None = None) -> Callable[..., list[Any]]:
@@ -310,16 +317,18 @@ class Region:
         def step(block: Any, size: int, start: Array, values: Sequence[Array], made: Sequence[Array]) -> Any:
             read = []
             for (var, axis), value in zip(entering, values, strict=True):
-                read.append(value if axis is None else _sliced(value, start, axis, self._scaled(var, axis, 1), size))
+                read.append(value if axis is None else sliced(value, start, axis, self.scaled(var, axis, 1), size))
             results = []
-            pieces = compute(block)(*read, start)
-            for var, before, piece, combine in zip(leaving, made, pieces, combines, strict=True):
+            pieces, is_added = _computed(compute(block), read, start, made)
+            for var, before, piece, combine, is_in in zip(leaving, made, pieces, combines, is_added, strict=True):
                 axis = self.axes[var]
-                if axis is None:
+                if is_in:
+                    results.append(piece)
+                elif axis is None:
                     results.append(combine.bind(before, piece, **params_of_combining(combine)))
                 else:
                     at = [jnp.zeros_like(start)] * before.ndim
-                    at[axis] = _at(start, self._scaled(var, axis, 1))
+                    at[axis] = _at(start, self.scaled(var, axis, 1))
                     results.append(lax.dynamic_update_slice(before, piece, at, allow_negative_indices=False))
             return results
 
@@ -327,7 +336,7 @@ class Region:
 
         def run(*values: Array) -> list[Any]:
             block = self.block(n_units)
-            made = [_first(v, piece.dtype, c) for v, piece, c in zip(leaving, block.out_avals, combines, strict=True)]
+            made = [first(v, piece.dtype, c) for v, piece, c in zip(leaving, block.out_avals, combines, strict=True)]
             one = lambda made, i: (step(block, n_units, i * np.int32(n_units), values, made), None)
             made, _ = lax.scan(one, made, lax.iota(np.dtype("int32"), n_blocks))
             if rest:
@@ -506,7 +515,14 @@ def _term(eqn: Eqn, read: Sequence[Atom]) -> tuple[list[Eqn], list[Var]]:
     return [widened, eqn.replace(invars=[cast], outvars=[made])], [made]
 
 
-def _first(var: Var, dtype: DTypeLike, combine: Any) -> Any:
+def _computed(run: Any, read: Sequence[Array], start: Array, made: Sequence[Array]) -> tuple[Any, Sequence[bool]]:
+    """Returns what a block makes, and for each whether what was made before is added already."""
+    if hasattr(run, "is_added"):
+        return run.fn(*read, start, *made), run.is_added
+    return run(*read, start), (False,) * len(made)
+
+
+def first(var: Var, dtype: DTypeLike, combine: Any) -> Any:
     """Returns what a result is before the first block: where sums begin, or what is written over."""
     number = np.dtype(dtype)
     is_float = jnp.issubdtype(number, jnp.floating)
@@ -519,7 +535,7 @@ def _first(var: Var, dtype: DTypeLike, combine: Any) -> Any:
     return lax.full(var.aval.shape, value, number)
 
 
-def _sliced(value: Array, start: Array, axis: int, unit: int, n_units: int) -> Any:
+def sliced(value: Array, start: Array, axis: int, unit: int, n_units: int) -> Any:
     return lax.dynamic_slice_in_dim(value, _at(start, unit), n_units * unit, axis, allow_negative_indices=False)
 
 
