@@ -1,4 +1,4 @@
-"""Between which numbers the elements of a part of a value lie, whatever the inputs are: what tells what a mask discards.
+"""Between which numbers the elements of a part of a value lie, whatever the inputs are: what a mask discards.
 
         i = iota[0];  j = iota[1];  m = ge i j        →        rows 128 to 255, columns 256 to 383: m is False
 
@@ -31,7 +31,9 @@ class Interval(NamedTuple):
 class Intervals:
     """The intervals of the values of a graph."""
 
-    def __init__(self, makers: Makers, given: Mapping[Any, Interval], column_of: Callable[[Any], int | None], tile: int):
+    def __init__(
+        self, makers: Makers, given: Mapping[Any, Interval], column_of: Callable[[Any], int | None], tile: int
+    ):
         """Wraps a graph.
 
         Args:

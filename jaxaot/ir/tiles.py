@@ -48,6 +48,22 @@ _SAME_ZERO = {*_ARRANGING, "neg", "convert_element_type", "copy", "reduce_sum"}
 """Primitives that make zeros of zeros."""
 
 
+_FINITE = {
+    *_SAME_ZERO,
+    "dot_general",
+    "add",
+    "add_any",
+    "sub",
+    "mul",
+    "max",
+    "min",
+    "select_n",
+    "tanh",
+    "stop_gradient",
+}
+"""Primitives that make finite numbers of finite ones, unless they overflow."""
+
+
 class _NotNarrow(Exception):
     """What is outside of the visited tiles is not known to add nothing."""
 
@@ -69,11 +85,11 @@ class _Uniform:
     """Columns outside that are all alike.
 
     Attributes:
-      column: That one column, or a scalar.
+      column: Returns that one column, or a scalar, once the block is computed.
       number: The number that all its elements are, if it is known.
     """
 
-    column: Any
+    column: Callable[[], Any]
     number: float | None = None
 
 
@@ -109,8 +125,8 @@ def in_tiles(
     plan = _planned(regions, rounds, column, width, seed, np.asarray(starts))
     if plan is None:
         return None
-    run = _Run(regions, rounds, plan, combines)
     try:
+        run = _Run(regions, rounds, plan, combines)
         made = graph_of(run.run, [*block.jaxpr.invars, *(var for var, is_in in run.taken if is_in)])
     except _NotNarrow:
         return None
@@ -207,13 +223,21 @@ class _Run:
     def __init__(self, regions: Regions, rounds: Sequence[Region], plan: _Plan, combines: Sequence[Any]):
         self._regions, self._rounds, self._plan = regions, rounds, plan
         self._round_of = {v: k for k, r in enumerate(rounds) for v in r.leaving}
-        self._outside: dict[Any, Any] = {}
         self._known: dict[Any, Any] = {}
-        self._ok: Any = None
-        self._is_open = False  # whether something that is not known is left out of a buffer
+        self._before: dict[Any, Any] = {}
         outvars = regions.closed.jaxpr.outvars
         self.taken = [(v, c is lax.add_p and self._is_by_column(v)) for v, c in zip(outvars, combines, strict=True)]
-        self._before: dict[Any, Any] = {}
+        self._outside: dict[Any, Any] = {}
+        self._conditions: list[list[Callable[[], Any]]] = []  # by round what has to hold for tiles to be left out
+        self._finite: set[Any] = set()
+        is_open = False  # whether something that is not known is left out of what later rounds read
+        self._adds = []
+        for region in rounds:
+            self._conditions.append([])
+            self._adds.append(self._followed(region))
+            if is_open and self._conditions[-1]:
+                raise _NotNarrow
+            is_open |= self._is_left_open(region)
 
     def _is_by_column(self, var: Any) -> bool:
         k = self._round_of.get(var)
@@ -229,7 +253,13 @@ class _Run:
         self._known |= dict(zip(jaxpr.constvars, self._regions.closed.consts, strict=True))
         self._before = dict(zip((v for v, is_in in self.taken if is_in), values[n:], strict=True))
         start = values[n - 1]
-        self._range = tuple(_looked_up(start, self._plan.starts, table) for table in (self._plan.first, self._plan.last))
+        floats = [self._known[v] for v in jaxpr.invars if v in self._finite]
+        self._ok = jnp.bool_(True)
+        for x in floats:
+            self._ok &= jnp.isfinite((0 * x).sum())
+        self._range = tuple(
+            _looked_up(start, self._plan.starts, table) for table in (self._plan.first, self._plan.last)
+        )
         return [self._value(atom) for atom in jaxpr.outvars]
 
     def _value(self, atom: Any) -> Any:
@@ -252,9 +282,10 @@ class _Run:
         region, plan = self._rounds[k], self._plan
         entering, leaving = region.entering, region.leaving
         values = [self._value(var) for var, _ in entering]
-        adds = self._followed(region)
-        ok = jnp.bool_(True) if self._ok is None else self._ok
-        low, high = jnp.where(ok, self._range[0], 0), jnp.where(ok, self._range[1], plan.n_tiles)
+        adds = self._adds[k]
+        for condition in self._conditions[k]:
+            self._ok &= condition()
+        low, high = (jnp.where(self._ok, x, y) for x, y in zip(self._range, (0, plan.n_tiles), strict=True))
         size = region.n_units // plan.n_tiles
         block = region.block(size)
         made = []
@@ -263,7 +294,7 @@ class _Run:
             if var in self._before:
                 begin = self._before[var]
             elif isinstance(adds.get(var), _Uniform):
-                fill = jnp.broadcast_to(adds[var].column, begin.shape).astype(begin.dtype)
+                fill = jnp.broadcast_to(adds[var].column(), begin.shape).astype(begin.dtype)
                 is_all = region.combine_of(var) is not None and (high - low == plan.n_tiles)
                 begin = jnp.where(is_all, begin, fill) if region.combine_of(var) is not None else fill
             made.append(begin)
@@ -294,43 +325,33 @@ class _Run:
 
     # what is outside
 
-    def _require(self, condition: Any) -> None:
-        if self._is_open:
-            raise _NotNarrow
-        self._ok = condition if self._ok is None else self._ok & condition
-
     def _followed(self, region: Region) -> dict[Any, Any]:
-        """Follows what is outside through a round: what it adds to results, and what has to hold for that."""
+        """Follows what is outside through a round, and returns what that adds to results."""
         adds: dict[Any, Any] = {}
-        finite: set[Any] = set()
         for i, split in region.splits.items():
-            eqn = self._regions.eqns[i]
-            for var in eqn.outvars:
-                if split.result is None and not any(axis is not None for axis in split.operands):
-                    continue  # read whole, and the same everywhere
-                found = self._result(eqn, split, var, finite)
-                if split.result is None:
-                    adds[var] = found
-                else:
-                    self._outside[var] = found
-        for var, axis in region.entering:
-            if var in finite:
-                x = self._value(var)
-                self._require(jnp.isfinite(x).all() if axis is None else jnp.isfinite((0 * x).sum()))
+            if split.result is None and not any(axis is not None for axis in split.operands):
+                continue  # read whole, and the same everywhere
+            for var in self._regions.eqns[i].outvars:
+                (adds if split.result is None else self._outside)[var] = self._result(self._regions.eqns[i], split, var)
         for var in region.leaving:
-            if region.axes[var] is None:
-                continue
-            found = self._outside.get(var, _ANY)
-            is_read_later = all(any(i in r.splits for r in self._rounds) for i in self._regions.users.get(var, ()))
-            if found == _ZERO:
-                continue
-            if isinstance(found, _Uniform) and var not in self._before and found.column is not None:
-                adds[var] = found
-            elif is_read_later and var not in self._regions.closed.jaxpr.outvars:
-                self._is_open = True
-            else:
-                raise _NotNarrow
+            if region.axes[var] is not None and isinstance(self._outside.get(var), _Uniform):
+                adds[var] = self._outside[var]
         return adds
+
+    def _is_left_open(self, region: Region) -> bool:
+        """Returns whether something by column is not known where it is left out; only later rounds may read that."""
+        unknown = [
+            var
+            for var in region.leaving
+            if region.axes[var] is not None and self._outside.get(var) != _ZERO and var not in self._adds[-1]
+        ]
+        for var in unknown:
+            readers = self._regions.users.get(var, ())
+            if var in self._regions.closed.jaxpr.outvars or any(
+                all(i not in r.splits for r in self._rounds) for i in readers
+            ):
+                raise _NotNarrow
+        return bool(unknown)
 
     def _of(self, atom: Any, axis: int | None) -> Any:
         """Returns the description of an operand outside."""
@@ -339,14 +360,14 @@ class _Run:
             value = np.asarray(number, atom.aval.dtype)
             if atom.aval.dtype == bool:
                 return _Same(bool(value))
-            return _Uniform(value, number) if number != 0 else _ZERO
+            return _Uniform(lambda: value, number) if number != 0 else _ZERO
         if atom in self._plan.flags:
             return _Same(self._plan.flags[atom])
         if axis is not None:
             return self._outside.get(atom, _ANY)
-        return _Uniform(self._value(atom))
+        return _Uniform(lambda: self._value(atom))
 
-    def _result(self, eqn: Eqn, split: AxisSplit, var: Any, finite: set[Any]) -> Any:
+    def _result(self, eqn: Eqn, split: AxisSplit, var: Any) -> Any:
         """Returns the description of a result outside, or of what it adds to a sum or a maximum."""
         if var in self._plan.flags:
             return _Same(self._plan.flags[var])
@@ -355,7 +376,7 @@ class _Run:
         zeros = [found == _ZERO for found in operands]
         if split.result is None:
             if name in ("reduce_sum", "dot_general") and any(zeros):
-                finite.update(self._sources(eqn, zeros))
+                self._are_finite(eqn, zeros)
                 return _ZERO
             if name == "reduce_max" and isinstance(operands[0], _Uniform):
                 return self._computed(eqn, split, operands)
@@ -369,54 +390,71 @@ class _Run:
         if name in ("mul", "div") and any(zeros[: 1 if name == "div" else 2]):
             other = operands[1 - zeros.index(True)]
             if isinstance(other, _Uniform):
-                zero = jnp.zeros((), var.aval.dtype)
-                self._require(((zero / other.column if name == "div" else zero * other.column) == 0).all())
+                zero, is_quotient = np.zeros((), var.aval.dtype), name == "div"
+                self._conditions[-1].append(
+                    lambda: ((zero / other.column() if is_quotient else zero * other.column()) == 0).all()
+                )
                 return _ZERO
-            finite.update(self._sources(eqn, zeros))
+            self._are_finite(eqn, zeros)
             return _ZERO if name == "mul" else _ANY
         if name == "dot_general" and any(zeros):
-            finite.update(self._sources(eqn, zeros))
+            self._are_finite(eqn, zeros)
             return _ZERO
         if name == "exp" and isinstance(operands[0], _Uniform):
-            self._require((jnp.exp(operands[0].column) == 0).all())
+            self._conditions[-1].append(lambda: (jnp.exp(operands[0].column()) == 0).all())
             return _ZERO
         if name in ("add", "add_any"):
             for found in operands:
                 if isinstance(found, _Uniform) and found.number is not None and found.number <= ABSORBING:
-                    finite.update(self._sources(eqn, [one is found for one in operands]))
+                    self._are_finite(eqn, [one is found for one in operands])
                     return found
-        if all(isinstance(found, _Uniform) or found == _ZERO for found in operands) and name in (*_ARRANGING, *ELEMENTWISE):
+        if all(isinstance(found, _Uniform) or found == _ZERO for found in operands) and name in (
+            *_ARRANGING,
+            *ELEMENTWISE,
+        ):
             return self._computed(eqn, split, operands)
         return _ANY
 
-    def _sources(self, eqn: Eqn, without: Sequence[bool]) -> set[Any]:
-        """Returns what enters of which operands are made, but for some."""
-        found: set[Any] = set()
-        pending = [a for a, is_out in zip(eqn.invars, without, strict=True) if not is_out and not isinstance(a, Literal)]
-        seen: set[Any] = set()
+    def _are_finite(self, eqn: Eqn, without: Sequence[bool]) -> None:
+        """Notes what has to be finite for the operands of an equation, but for some, to be: what enters, and rows."""
+        pending = [a for a, is_out in zip(eqn.invars, without, strict=True) if not is_out]
         while pending:
-            var = pending.pop()
-            if var in seen or not jnp.issubdtype(var.aval.dtype, jnp.floating):
+            atom = pending.pop()
+            if isinstance(atom, Literal) or atom in self._finite or not jnp.issubdtype(atom.aval.dtype, jnp.floating):
                 continue
-            seen.add(var)
-            inside = any(var in r.axes for r in self._rounds)
-            if not inside:
-                found.add(var)
+            self._finite.add(atom)
+            maker = self._regions.makers.get(atom)
+            if maker is None:
+                continue
+            if maker.primitive.name in _FINITE:
+                pending += maker.invars
+            elif atom not in self._outside:
+                self._conditions[-1].append(lambda atom=atom: jnp.isfinite(self._value(atom)).all())
+            elif maker.primitive is lax.div_p and self._is_by_row(maker.invars[1]):
+                divisor = self._of(maker.invars[1], None)
+                if isinstance(divisor, _Uniform) and divisor.number is None:
+                    self._conditions[-1].append(lambda x=divisor: (0 / x.column() == 0).all())
+                pending.append(maker.invars[0])
             else:
-                pending += variables(self._regions.makers[var].invars)
-        return found
+                raise _NotNarrow
+
+    def _is_by_row(self, atom: Atom) -> bool:
+        return isinstance(atom, Literal) or atom not in self._outside
 
     def _computed(self, eqn: Eqn, split: AxisSplit, operands: Sequence[Any]) -> Any:
         """Returns the one column that an equation makes of one column of each operand."""
-        read = []
-        for atom, axis, found in zip(eqn.invars, split.operands, operands, strict=True):
-            shape = list(atom.aval.shape)
+        shapes = [list(atom.aval.shape) for atom in eqn.invars]
+        for shape, axis in zip(shapes, split.operands, strict=True):
             if axis is not None:
                 shape[axis] = 1
-            column = found.column if isinstance(found, _Uniform) else 0
-            read.append(jnp.broadcast_to(jnp.asarray(column, atom.aval.dtype), shape))
-        sizes = {} if split.result is None else {split.result: 1}
-        return _Uniform(eqn.primitive.bind(*read, **params_of_part(eqn, sizes)))
+        params = params_of_part(eqn, {} if split.result is None else {split.result: 1})
+
+        def column() -> Any:
+            columns = [found.column() if isinstance(found, _Uniform) else 0 for found in operands]
+            read = [jnp.asarray(x, a.aval.dtype) for x, a in zip(columns, eqn.invars, strict=True)]
+            return eqn.primitive.bind(*map(jnp.broadcast_to, read, shapes), **params)
+
+        return _Uniform(column)
 
 
 def _looked_up(start: Array, starts: Any, table: Any) -> Any:

@@ -19,6 +19,7 @@ from jaxaot.ir.phases import Phase, large_products, phases, replaced
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.tiles import in_tiles
 from jaxaot.ir.walk import aval_bytes
+from jaxaot.passes.dce import dce
 from jaxaot.passes.declared import Rewrite
 
 MIN_SAVED = 8 << 20
@@ -139,11 +140,11 @@ def _tiled(region: Region, seed: Var, row: int, column: int) -> ClosedJaxpr | No
     n_units = next((n for n in range(max(1, ROWS // rows), 0, -1) if region.n_units % n == 0), 0)
     if 4 * n_units * rows < min(ROWS, shape[row]) or shape[row] * shape[column] != seed.aval.size:
         return None
-    block = region.block(n_units)
+    block = dce(_turned(region.block(n_units)))
     scores = next(e.outvars[0] for e in block.jaxpr.eqns if _is_scores(e, seed.aval.size * n_units // region.n_units))
     combines = [region.combine_of(var) for var in region.leaving]
     starts = range(0, region.n_units, n_units)
-    run = in_tiles(_turned(block), scores, column, starts, combines)
+    run = in_tiles(block, scores, column, starts, combines)
     return None if run is None else region.written(n_units, lambda _: run)
 
 
