@@ -16,7 +16,6 @@ import jax
 import jax.numpy as jnp
 
 import jaxaot as ja
-import jaxaot.backend.cpu.pipeline
 from jaxaot.passes.pipeline import default_passes
 
 SIZES = [

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -42,6 +42,20 @@ from jaxaot.ir.walk import Makers, is_rewritable, users, variables
 
 Inside = Callable[[Any], Callable[..., Any]]
 """Takes the graph of a block, a ClosedJaxpr, to the function of arrays that computes it."""
+
+
+class Adding(NamedTuple):
+    """A function that computes a block, and adds to what blocks before made, where they lie.
+
+    Attributes:
+      once: Takes what enters, before it is sliced, to what is the same for all blocks.
+      fn: Takes that, what enters, the first unit, and what was made so far, to what is made now.
+      is_added: For each of these whether it holds the sum already.
+    """
+
+    once: Callable[..., Any]
+    fn: Callable[..., Any]
+    is_added: Sequence[bool]
 
 
 class Regions:
@@ -314,12 +328,15 @@ class Region:
         entering, leaving = self.entering, self.leaving
         combines = [self.combine_of(var) for var in leaving]
 
-        def step(block: Any, size: int, start: Array, values: Sequence[Array], made: Sequence[Array]) -> Any:
+        def step(block: Any, size: int, start: Array, values: Sequence[Array], once: Any, made: Sequence[Array]) -> Any:
             read = []
             for (var, axis), value in zip(entering, values, strict=True):
                 read.append(value if axis is None else sliced(value, start, axis, self.scaled(var, axis, 1), size))
             results = []
-            pieces, is_added = _computed(compute(block), read, start, made)
+            run = compute(block)
+            adds = isinstance(run, Adding)
+            pieces = run.fn(once, *read, start, *made) if adds else run(*read, start)
+            is_added = run.is_added if adds else (False,) * len(made)
             for var, before, piece, combine, is_in in zip(leaving, made, pieces, combines, is_added, strict=True):
                 axis = self.axes[var]
                 if is_in:
@@ -336,12 +353,14 @@ class Region:
 
         def run(*values: Array) -> list[Any]:
             block = self.block(n_units)
+            shared = compute(block)
+            once = shared.once(*values) if isinstance(shared, Adding) else None
             made = [first(v, piece.dtype, c) for v, piece, c in zip(leaving, block.out_avals, combines, strict=True)]
-            one = lambda made, i: (step(block, n_units, i * np.int32(n_units), values, made), None)
+            one = lambda made, i: (step(block, n_units, i * np.int32(n_units), values, once, made), None)
             made, _ = lax.scan(one, made, lax.iota(np.dtype("int32"), n_blocks))
             if rest:
                 start = np.int32(n_blocks * n_units)
-                made = step(self.block(rest), rest, jnp.asarray(start), values, made)
+                made = step(self.block(rest), rest, jnp.asarray(start), values, once, made)
             cast = lambda var, x: lax.convert_element_type_p.bind(
                 x, new_dtype=var.aval.dtype, weak_type=var.aval.weak_type, sharding=None
             )
@@ -513,13 +532,6 @@ def _term(eqn: Eqn, read: Sequence[Atom]) -> tuple[list[Eqn], list[Var]]:
     params = {"new_dtype": wide, "weak_type": False, "sharding": None}
     widened = eqn.replace(primitive=lax.convert_element_type_p, params=params, invars=list(read), outvars=[cast])
     return [widened, eqn.replace(invars=[cast], outvars=[made])], [made]
-
-
-def _computed(run: Any, read: Sequence[Array], start: Array, made: Sequence[Array]) -> tuple[Any, Sequence[bool]]:
-    """Returns what a block makes, and for each whether what was made before is added already."""
-    if hasattr(run, "is_added"):
-        return run.fn(*read, start, *made), run.is_added
-    return run(*read, start), (False,) * len(made)
 
 
 def first(var: Var, dtype: DTypeLike, combine: Any) -> Any:

@@ -23,10 +23,10 @@ import numpy as np
 from jax import lax
 
 from jaxaot._immutable import immutable
-from jaxaot._jax import Literal, jaxpr_as_fun
+from jaxaot._jax import Literal, ShapedArray, jaxpr_as_fun, make_var
 from jaxaot._typing import Array, Atom, ClosedJaxpr, Eqn, Var
 from jaxaot.ir.axes import ELEMENTWISE, AxisSplit, params_of_part
-from jaxaot.ir.blocks import Region, Regions, first, sliced
+from jaxaot.ir.blocks import Adding, Region, Regions, first, sliced
 from jaxaot.ir.build import graph_of, params_of_combining
 from jaxaot.ir.intervals import Interval, Intervals
 from jaxaot.ir.phases import rounds_of
@@ -68,18 +68,6 @@ class _NotNarrow(Exception):
     """What is outside of the visited tiles is not known to add nothing."""
 
 
-class Adding(NamedTuple):
-    """A function that computes a block, and adds to what blocks before made, where they lie.
-
-    Attributes:
-      fn: Takes what enters, the first unit, and what was made so far, to what is made now.
-      is_added: For each of these whether it holds the sum already.
-    """
-
-    fn: Callable[..., Any]
-    is_added: Sequence[bool]
-
-
 @immutable(eq=False)
 class _Uniform:
     """Columns outside that are all alike.
@@ -104,7 +92,12 @@ _ZERO, _ANY = "zero", "any"
 
 
 def in_tiles(
-    block: ClosedJaxpr, seed: Var, column: int, starts: Sequence[int], combines: Sequence[Any]
+    block: ClosedJaxpr,
+    seed: Var,
+    column: int,
+    starts: Sequence[int],
+    cuts: Sequence[int | None],
+    combines: Sequence[Any],
 ) -> Adding | None:
     """Returns a function that computes a block of rows in tiles of columns; None if no tile can be left out.
 
@@ -113,6 +106,7 @@ def in_tiles(
       seed: A value of it that has rows and columns.
       column: The axis of columns of that.
       starts: The first units of all blocks.
+      cuts: By input but the last, the axis along which it was sliced, or None.
       combines: By output of the block, what combines two blocks' results; None for what lies side by side.
     """
     if not all(is_pure(eqn) for eqn in block.jaxpr.eqns):
@@ -126,8 +120,9 @@ def in_tiles(
     if plan is None:
         return None
     try:
-        run = _Run(regions, rounds, plan, combines)
-        made = graph_of(run.run, [*block.jaxpr.invars, *(var for var, is_in in run.taken if is_in)])
+        run = _Run(regions, rounds, plan, cuts, combines)
+        given = [run.is_finite, *block.jaxpr.invars, *(var for var, is_in in run.taken if is_in)]
+        made = graph_of(run.run, given)
     except _NotNarrow:
         return None
     if made.consts:
@@ -135,11 +130,11 @@ def in_tiles(
     is_added = [is_in for _, is_in in run.taken]
 
     def fn(*values: Any) -> Any:
-        n = len(block.jaxpr.invars)
+        n = 1 + len(block.jaxpr.invars)
         read, before = values[:n], values[n:]
         return jaxpr_as_fun(made)(*read, *(x for x, is_in in zip(before, is_added, strict=True) if is_in))
 
-    return Adding(fn, is_added)
+    return Adding(run.once, fn, is_added)
 
 
 def _width(size: int) -> int | None:
@@ -220,9 +215,18 @@ def _number(regions: Regions, atom: Atom) -> float | None:
 class _Run:
     """Computes a block, round by round, each when it is first asked for."""
 
-    def __init__(self, regions: Regions, rounds: Sequence[Region], plan: _Plan, combines: Sequence[Any]):
+    def __init__(
+        self,
+        regions: Regions,
+        rounds: Sequence[Region],
+        plan: _Plan,
+        cuts: Sequence[int | None],
+        combines: Sequence[Any],
+    ):
         self._regions, self._rounds, self._plan = regions, rounds, plan
         self._round_of = {v: k for k, r in enumerate(rounds) for v in r.leaving}
+        self._cuts = dict(zip(regions.closed.jaxpr.invars, cuts, strict=False))
+        self.is_finite = make_var(ShapedArray((), np.dtype("bool")))
         self._known: dict[Any, Any] = {}
         self._before: dict[Any, Any] = {}
         outvars = regions.closed.jaxpr.outvars
@@ -245,18 +249,23 @@ class _Run:
             return False
         return self._rounds[k].axes[var] is not None
 
-    def run(self, *values: Any) -> list[Any]:
-        """Returns the outputs, given the inputs, and what some of them are added to."""
+    def once(self, *values: Any) -> Any:
+        """Returns whether what enters whole is finite, as far as it has to be."""
+        whole = [
+            x for (v, axis), x in zip(self._cuts.items(), values, strict=True) if axis is None and v in self._finite
+        ]
+        return _all_finite(whole)
+
+    def run(self, is_finite: Any, *values: Any) -> list[Any]:
+        """Returns the outputs, given what `once` returns, the inputs, and what some of them are added to."""
         jaxpr = self._regions.closed.jaxpr
         n = len(jaxpr.invars)
         self._known = dict(zip(jaxpr.invars, values[:n], strict=True))
         self._known |= dict(zip(jaxpr.constvars, self._regions.closed.consts, strict=True))
         self._before = dict(zip((v for v, is_in in self.taken if is_in), values[n:], strict=True))
         start = values[n - 1]
-        floats = [self._known[v] for v in jaxpr.invars if v in self._finite]
-        self._ok = jnp.bool_(True)
-        for x in floats:
-            self._ok &= jnp.isfinite((0 * x).sum())
+        cut = [self._known[v] for v, axis in self._cuts.items() if axis is not None and v in self._finite]
+        self._ok = is_finite & _all_finite(cut)
         self._range = tuple(
             _looked_up(start, self._plan.starts, table) for table in (self._plan.first, self._plan.last)
         )
@@ -455,6 +464,13 @@ class _Run:
             return eqn.primitive.bind(*map(jnp.broadcast_to, read, shapes), **params)
 
         return _Uniform(column)
+
+
+def _all_finite(values: Sequence[Any]) -> Any:
+    found = jnp.bool_(True)
+    for x in values:
+        found &= jnp.isfinite((0 * x).sum())
+    return found
 
 
 def _looked_up(start: Array, starts: Any, table: Any) -> Any:

@@ -32,7 +32,7 @@ _MAX_SEEDS = 64
 """How many products are looked at."""
 
 
-ROWS = 128
+ROWS = 256
 """The rows of a block of which only some columns are visited, see `ir/tiles.py`."""
 
 
@@ -143,8 +143,8 @@ def _tiled(region: Region, seed: Var, row: int, column: int) -> ClosedJaxpr | No
     block = dce(_turned(region.block(n_units)))
     scores = next(e.outvars[0] for e in block.jaxpr.eqns if _is_scores(e, seed.aval.size * n_units // region.n_units))
     combines = [region.combine_of(var) for var in region.leaving]
-    starts = range(0, region.n_units, n_units)
-    run = in_tiles(block, scores, column, starts, combines)
+    starts, cuts = range(0, region.n_units, n_units), [axis for _, axis in region.entering]
+    run = in_tiles(block, scores, column, starts, cuts, combines)
     return None if run is None else region.written(n_units, lambda _: run)
 
 
