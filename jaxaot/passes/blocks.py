@@ -15,7 +15,8 @@ from jax import lax
 
 from jaxaot._jax import ShapedArray
 from jaxaot._typing import ClosedJaxpr
-from jaxaot.ir.blocks import Region, Regions, with_batches
+from jaxaot.ir.blocks import Region, Regions
+from jaxaot.ir.counted_rows import with_batches
 from jaxaot.ir.roofline import eqn_picoseconds, target_now
 from jaxaot.ir.walk import aval_bytes, variables
 from jaxaot.passes.attention_blocks import attention_blocks
