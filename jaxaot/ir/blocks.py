@@ -39,7 +39,7 @@ from jaxaot.ir.rewrite import extract
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, is_rewritable, users, variables
 
-Inside = Callable[[Any], Callable[..., Any]]
+Inside = Callable[[Any], "Callable[..., Any] | Adding"]
 """Takes the graph of a block, a ClosedJaxpr, to the function of arrays that computes it."""
 
 
