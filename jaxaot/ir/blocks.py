@@ -547,6 +547,7 @@ def first(var: Var, dtype: DTypeLike, combine: Any) -> Any:
 
 
 def sliced(value: Array, start: Array, axis: int, unit: int, n_units: int) -> Any:
+    """Returns `n_units` units of a value along an axis, from the unit `start` on; each is `unit` elements long."""
     return lax.dynamic_slice_in_dim(value, _at(start, unit), n_units * unit, axis, allow_negative_indices=False)
 
 
