@@ -223,3 +223,18 @@ def test_a_dtype_has_pytorchs_names_and_is_one_of_numpy_and_jax():
         assert result is kind
     cast = ja.compile(lambda x, to: x.to(to) if x.dtype.is_floating_point else x)
     assert cast(x, ja.int32).dtype is ja.int32 and cast(x, ja.bfloat16).dtype is ja.bfloat16
+
+
+def test_ranges_that_are_kept_are_those_of_the_layout_and_the_bounds():
+    x, y = ja.arange(12.0), ja.arange(12.0).view(3, 4).t()
+    for _ in range(3):
+        for bounds in ((1, 3), (0, 3), (-2, 3), (None, 2), (2, 1), (1, 100)):
+            part = slice(*bounds)
+            np.testing.assert_array_equal(x[part].numpy(), np.arange(12.0)[part])
+            np.testing.assert_array_equal(y[part].numpy(), np.arange(12.0).reshape(3, 4).T[part])
+            np.testing.assert_array_equal(x[2:][part].numpy(), np.arange(12.0)[2:][part])
+            z = ja.zeros(12)
+            z[part].add_(1)
+            np.testing.assert_array_equal(z.numpy(), np.isin(np.arange(12), np.arange(12)[part]))
+    with pytest.raises(ja.errors.TensorValueError, match="positive"):
+        x[3:1:-1]
