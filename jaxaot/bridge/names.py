@@ -116,6 +116,39 @@ def of_aten(function: Any) -> Any:
     return next((of for of in found if isinstance(of, types.BuiltinFunctionType)), None)
 
 
+_OF_LIBRARIES = {"transformers::grouped_mm_fallback": functional.grouped_mm}
+"""Operator of a library → jaxaot's, where the library's own code asks for values."""
+
+
+def of_library(function: Any) -> Handler | None:
+    """Returns what does an operator that `torch.library.custom_op` made: the functions that it was made of."""
+    packet: Any = getattr(function, "overloadpacket", function)
+    if not isinstance(packet, _OP):
+        return None
+    name = packet._qualified_op_name
+    if name in _OF_LIBRARIES:
+        return sends(_OF_LIBRARIES[name], name)
+    made = importlib.import_module("torch._library.custom_ops").OPDEFS.get(name)
+    if made is None:
+        return None
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with MAKING[0]():
+            if made._backward_fn is None or kwargs or not torch.is_grad_enabled():
+                return made._init_fn(*args, **kwargs)
+            return _function_of(made).apply(*args)
+
+    return run
+
+
+def _function_of(made: Any) -> Any:
+    """Returns the custom Function of an operator that has a backward."""
+    before = made._setup_context_fn or (lambda ctx, inputs, output: None)
+    methods = {"forward": made._init_fn, "setup_context": before, "backward": made._backward_fn}
+    methods = {name: staticmethod(method) for name, method in methods.items()}
+    return type(made._name, (torch.autograd.Function,), methods)
+
+
 def decomposed(function: Any) -> Handler | None:
     """Returns what does a function of C++ by others: PyTorch's own decomposition, where it has one."""
     packet: Any = function if isinstance(function, _OP) else getattr(function, "overloadpacket", None)
@@ -159,10 +192,7 @@ def handler_of(function: Any) -> Handler:
     inner = inspect.unwrap(function) if isinstance(function, types.FunctionType) else function
     if isinstance(inner, types.FunctionType):
         return without_check(inner)
-    by_others = decomposed(function)
-    if by_others is not None:
-        return by_others
-    return refuses(name)
+    return of_library(function) or decomposed(function) or refuses(name)
 
 
 def refuses(name: str) -> Handler:
