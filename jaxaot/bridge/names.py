@@ -103,7 +103,7 @@ _OWN = {"_version", "_base", "_is_view"}
 
 
 _OP = type(torch.ops.aten.add)
-_SPACES = [torch, *(getattr(torch._C, f"_{name}") for name in ("nn", "linalg", "special", "fft"))]
+_SPACES = [torch, *(getattr(torch._C, f"_{name}") for name in ("nn", "linalg", "special", "fft")), torch.Tensor]
 """Where Python has functions of C++, by the names of their operators."""
 
 
@@ -113,7 +113,7 @@ def of_aten(function: Any) -> Any:
     if not isinstance(packet, _OP) or not str(packet).startswith("aten."):
         return None
     found = (getattr(space, packet.__name__, None) for space in _SPACES)
-    return next((of for of in found if isinstance(of, types.BuiltinFunctionType)), None)
+    return next((of for of in found if isinstance(of, (types.BuiltinFunctionType, types.MethodDescriptorType))), None)
 
 
 _OF_LIBRARIES = {"transformers::grouped_mm_fallback": functional.grouped_mm}
@@ -129,7 +129,7 @@ def of_library(function: Any) -> Handler | None:
     if name in _OF_LIBRARIES:
         return sends(_OF_LIBRARIES[name], name)
     made = importlib.import_module("torch._library.custom_ops").OPDEFS.get(name)
-    if made is None:
+    if made is None or None not in made._backend_fns:  # of one kind of device, such as the CPU
         return None
 
     def run(*args: Any, **kwargs: Any) -> Any:
