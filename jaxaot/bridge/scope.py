@@ -11,7 +11,6 @@ from jaxaot.bridge import forms
 from jaxaot.bridge.library import DEVICE, DEVICE_TYPE, is_here, need_wide_dtypes, overrides, torch
 from jaxaot.bridge.modes import take_seed
 from jaxaot.bridge.tensor import MAKING, Tensor, call, handle_of, held_by
-from jaxaot.errors import NoCounterpartError
 from jaxaot.tape.modes import state
 from jaxaot.tracer.trace import AROUND_TRACES
 
@@ -144,18 +143,15 @@ AROUND_TRACES.append(around_trace)
 
 
 def _empty(size: Any, *args: Any, dtype: Any = None, **_: object) -> Any:
-    """Returns a tensor on JAX that C++ makes, for what it writes by functions that come here too.
-
-    Raises:
-      NoCounterpartError: If C++ writes it past all classes, as it does a list of numbers: they would be lost.
-    """
-    if torch._C._dispatch_tls_is_dispatch_key_excluded(torch._C.DispatchKey.Python):
-        raise NoCounterpartError(
-            "PyTorch makes a tensor of numbers on the device of JAX, outside of where the bridge does it. Write "
-            "`with ja.torch.scope():` around it, or `ja.torch.to_jax(torch.tensor(...))`."
-        )
+    """Returns a tensor on JAX that C++ makes, for what it writes by functions that come here too."""
     need_wide_dtypes()
     strides = args[:1] if args and isinstance(args[0], (list, tuple)) else ()
+    if torch._C._dispatch_tls_is_dispatch_key_excluded(torch._C.DispatchKey.Python):
+        # C++ writes numbers past all classes, and calls `lift_fresh` then
+        plain = torch.empty_strided(size, *strides, dtype=dtype) if strides else torch.empty(size, dtype=dtype)
+        made = torch.Tensor._make_subclass(Tensor, plain)
+        made.__dict__["_written_by_c"] = plain
+        return made
     make = torch.empty_strided if strides else torch.empty
     held = held_by(call(make, (size, *strides), {"dtype": dtype or torch.get_default_dtype(), "device": DEVICE}))
     made = handle_of(held.detach(), may_have_gradient=False)
