@@ -172,3 +172,13 @@ def wrapped(result: Any) -> Any:
 
 HANDLERS[held_by] = unwrapped
 HANDLERS["pickled"] = pickled
+
+
+def made_in_cpp(plain: Any) -> Any:
+    """Returns what C++ wrote numbers to, on JAX; whether it has a gradient is said afterwards."""
+    made = handle_of(copied_from_torch(plain), may_have_gradient=False)
+    made.__dict__["_made"] = True
+    return made
+
+
+HANDLERS["made"] = made_in_cpp

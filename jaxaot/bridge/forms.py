@@ -61,8 +61,7 @@ def to_here(x: Any) -> Any:
     held = copied_from_torch(x)
     if x.requires_grad and torch.is_grad_enabled():
         held.requires_grad_()
-        if x.grad_fn is not None:
-            held.register_hook(lambda g: torch.autograd.backward(x, plain_of(g), retain_graph=True))
+        held.register_hook(lambda g: torch.autograd.backward(x, plain_of(g), retain_graph=True))
     return handle_of(held)
 
 

@@ -26,20 +26,14 @@ _adopted: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary(
 
 
 def adopt(handle: Any, node: Any) -> None:
-    """Puts what C++ noted of a custom Function onto jaxaot's tape.
+    """Puts what C++ noted of a custom Function onto jaxaot's tape; other functions are there already.
 
     Args:
       handle: One of its results.
       node: That of C++.
-
-    Raises:
-      NoCounterpartError: If it is no custom Function's.
     """
-    if not isinstance(node, torch.autograd.function.BackwardCFunction):
-        raise NoCounterpartError(
-            f"C++ recorded `{node.name()}` on a tensor that is on JAX. Write a `torch.autograd.Function`, or the op "
-            "itself: both are recorded by jaxaot."
-        )
+    if not _is_custom(node):
+        return
     before, state.grad_enabled = state.grad_enabled, True
     try:
         if node not in _adopted:
@@ -49,6 +43,10 @@ def adopt(handle: Any, node: Any) -> None:
             forget_node(handle)
     finally:
         state.grad_enabled = before
+
+
+def _is_custom(node: Any) -> bool:
+    return isinstance(node, torch.autograd.function.BackwardCFunction)
 
 
 ADOPT.append(adopt)
@@ -78,6 +76,14 @@ def _input(of: Any, nr: int) -> Any:
     """Returns the tensor that an edge of C++ comes from; None where no gradient goes."""
     if hasattr(of, "variable"):
         return held_by(of.variable) if isinstance(of.variable, Tensor) else None
+    if not _is_custom(of):
+        alive = dict(handles_of(of))
+        if nr not in alive:
+            raise NoCounterpartError(
+                f"C++ recorded `{of.name()}` on a tensor that is on JAX, before a custom Function, and nothing keeps "
+                "its result. Give it a name."
+            )
+        return alive[nr].__wrapped__
     if of not in _adopted:
         _adopt(of)
     return _adopted[of][nr] if _adopted[of] else None

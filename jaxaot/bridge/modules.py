@@ -33,11 +33,10 @@ def move(module: Any) -> Any:
     """
     need_wide_dtypes()
     if not _hooked:
-        importlib.import_module(
-            "torch._dynamo"
-        )  # optimizers would import it, and what `record_function` needs, in traces
+        # optimizers would import it in traces, and others would load what `record_function` and `vmap` need
+        importlib.import_module("torch._dynamo")
         with torch.autograd.profiler.record_function("move"):
-            pass
+            torch.vmap(torch.neg)(torch.zeros(1, device="cpu"))
         _hooked.append(optimizers.register_optimizer_step_pre_hook(before_step))
         _hooked.append(optimizers.register_optimizer_step_post_hook(after_step))
     if isinstance(module, torch.optim.Optimizer):

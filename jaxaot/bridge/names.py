@@ -103,7 +103,7 @@ _OWN = {"_version", "_base", "_is_view"}
 
 
 _OP = type(torch.ops.aten.add)
-_SPACES = [torch, *(getattr(torch._C, f"_{name}") for name in ("nn", "linalg", "special", "fft"))]
+_SPACES = [torch, *(getattr(torch._C, f"_{name}") for name in ("nn", "linalg", "special", "fft")), torch.Tensor]
 """Where Python has functions of C++, by the names of their operators."""
 
 
@@ -113,7 +113,40 @@ def of_aten(function: Any) -> Any:
     if not isinstance(packet, _OP) or not str(packet).startswith("aten."):
         return None
     found = (getattr(space, packet.__name__, None) for space in _SPACES)
-    return next((of for of in found if isinstance(of, types.BuiltinFunctionType)), None)
+    return next((of for of in found if isinstance(of, (types.BuiltinFunctionType, types.MethodDescriptorType))), None)
+
+
+_OF_LIBRARIES = {"transformers::grouped_mm_fallback": functional.grouped_mm}
+"""Operator of a library → jaxaot's, where the library's own code asks for values."""
+
+
+def of_library(function: Any) -> Handler | None:
+    """Returns what does an operator that `torch.library.custom_op` made: the functions that it was made of."""
+    packet: Any = getattr(function, "overloadpacket", function)
+    if not isinstance(packet, _OP):
+        return None
+    name = packet._qualified_op_name
+    if name in _OF_LIBRARIES:
+        return sends(_OF_LIBRARIES[name], name)
+    made = importlib.import_module("torch._library.custom_ops").OPDEFS.get(name)
+    if made is None or None not in made._backend_fns:  # of one kind of device, such as the CPU
+        return None
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with MAKING[0]():
+            if made._backward_fn is None or kwargs or not torch.is_grad_enabled():
+                return made._init_fn(*args, **kwargs)
+            return _function_of(made).apply(*args)
+
+    return run
+
+
+def _function_of(made: Any) -> Any:
+    """Returns the custom Function of an operator that has a backward."""
+    before = made._setup_context_fn or (lambda ctx, inputs, output: None)
+    methods = {"forward": made._init_fn, "setup_context": before, "backward": made._backward_fn}
+    methods = {name: staticmethod(method) for name, method in methods.items()}
+    return type(made._name, (torch.autograd.Function,), methods)
 
 
 def decomposed(function: Any) -> Handler | None:
@@ -159,10 +192,7 @@ def handler_of(function: Any) -> Handler:
     inner = inspect.unwrap(function) if isinstance(function, types.FunctionType) else function
     if isinstance(inner, types.FunctionType):
         return without_check(inner)
-    by_others = decomposed(function)
-    if by_others is not None:
-        return by_others
-    return refuses(name)
+    return of_library(function) or decomposed(function) or refuses(name)
 
 
 def refuses(name: str) -> Handler:

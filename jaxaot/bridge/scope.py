@@ -10,8 +10,7 @@ from typing import Any
 from jaxaot.bridge import forms
 from jaxaot.bridge.library import DEVICE, DEVICE_TYPE, is_here, need_wide_dtypes, overrides, torch
 from jaxaot.bridge.modes import take_seed
-from jaxaot.bridge.tensor import MAKING, Tensor, call
-from jaxaot.errors import NoCounterpartError
+from jaxaot.bridge.tensor import MAKING, Tensor, call, handle_of, held_by
 from jaxaot.tape.modes import state
 from jaxaot.tracer.trace import AROUND_TRACES
 
@@ -143,17 +142,27 @@ AROUND_TRACES.append(around_trace)
 # -- what names the device outside of a scope ------------------------------------------------------------
 
 
-def _refuse(*_: object, **__: object) -> Any:
-    raise NoCounterpartError(
-        "PyTorch makes a tensor on the device of JAX, outside of where the bridge does it. Write "
-        "`with ja.torch.scope():` around `model.generate(…)`, `optimizer.load_state_dict(…)`, or what it is."
-    )
+def _empty(size: Any, *args: Any, dtype: Any = None, **_: object) -> Any:
+    """Returns a tensor on JAX that C++ makes, for what it writes by functions that come here too."""
+    need_wide_dtypes()
+    strides = args[:1] if args and isinstance(args[0], (list, tuple)) else ()
+    if torch._C._dispatch_tls_is_dispatch_key_excluded(torch._C.DispatchKey.Python):
+        # C++ writes numbers past all classes, and calls `lift_fresh` then
+        plain = torch.empty_strided(size, *strides, dtype=dtype) if strides else torch.empty(size, dtype=dtype)
+        made = torch.Tensor._make_subclass(Tensor, plain)
+        made.__dict__["_written_by_c"] = plain
+        return made
+    make = torch.empty_strided if strides else torch.empty
+    held = held_by(call(make, (size, *strides), {"dtype": dtype or torch.get_default_dtype(), "device": DEVICE}))
+    made = handle_of(held.detach(), may_have_gradient=False)
+    made.__dict__["_made"] = True
+    return made
 
 
 _kept = torch.library.Library("aten", "IMPL")
-"""PyTorch's dispatcher has it refuse: what C++ then writes past all classes, such as numbers, would be lost."""
+"""What PyTorch's dispatcher does for the device: it makes a tensor, which C++ then fills."""
 for _name in ("empty.memory_format", "empty_strided"):
-    _kept.impl(_name, _refuse, DEVICE_TYPE.upper())
+    _kept.impl(_name, _empty, DEVICE_TYPE.upper())
 
 
 # -- optimizers ------------------------------------------------------------

@@ -5,7 +5,7 @@ handle for each tensor as long as somebody keeps it, so Parameters, keys of an o
 *shell* is what C++ sees of a handle: a shape and a dtype on the device `"meta"`, and nothing to read or write.
 
 PyTorch sends what is called with a handle to `__torch_function__`, where a function of jaxaot's of the same name does
-it. What gets past that reaches `__torch_dispatch__`, which refuses it by name, so nothing is done to the shell.
+it. What C++ calls itself reaches `__torch_dispatch__`, where the same is done or refused, and nothing to the shell.
 """
 
 from __future__ import annotations
@@ -72,14 +72,25 @@ class Tensor(_base):
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = func._schema.name.removeprefix("aten::")
+        if name == "lift_fresh":  # what C++ made of numbers
+            plain = args[0].__dict__.get("_written_by_c")
+            return args[0] if plain is None else HANDLERS["made"](plain)
         if name in ("detach", "view_as", "alias"):  # how C++ keeps what a custom Function saves or returns
-            return handle_of(args[0].__wrapped__.detach())
+            made = handle_of(args[0].__wrapped__.detach(), may_have_gradient="_made" not in args[0].__dict__)
+            made.__dict__.update({"_made": True} if "_made" in args[0].__dict__ else {})
+            return made
         if name == "_local_scalar_dense":  # a number among arguments, such as that of `torch.full`
             return held_by(args[0]).item()
-        raise NoCounterpartError(
-            f"`{func._schema.name}` was called in C++ with a tensor that is on JAX, where nothing stands for it. Call "
-            "the function of Python's that has its name, or move the tensor: `ja.torch.to_torch(x)`."
-        )
+        handler = HANDLERS[func]
+        if handler.__name__ == "refuse":
+            raise NoCounterpartError(
+                f"`{func._schema.name}` was called in C++ with a tensor that is on JAX, where nothing stands for it. "
+                "Call the function of Python's that has its name, or move the tensor: `ja.torch.to_torch(x)`."
+            )
+        result = IN_MODES[0](handler, args, kwargs or {})
+        if not func.is_view:
+            return result
+        return list(map(_as_view, result)) if isinstance(result, (list, tuple)) else _as_view(result)
 
     @property
     def shape(self) -> Any:
@@ -107,7 +118,7 @@ class Tensor(_base):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        held_by(self).requires_grad_(bool(value))
+        handle_of(held_by(self).requires_grad_(bool(value)))
 
     @property
     def grad(self) -> Any:
@@ -167,11 +178,17 @@ class Tensor(_base):
         return call(_base.set_, (self, *args), {})
 
 
-def handle_of(held: Held) -> Any:
+def _as_view(handle: Any) -> Any:
+    """Returns a handle that C++ may note to be a view: one of which it does not think that it has a gradient."""
+    _known.pop(id(handle.__wrapped__), None)
+    return handle_of(handle.__wrapped__, may_have_gradient=False)
+
+
+def handle_of(held: Held, *, may_have_gradient: bool = True) -> Any:
     """Returns the handle of a tensor of jaxaot: the same one as long as somebody keeps it."""
     found = _known.get(id(held))
     if found is not None and found.__wrapped__ is held:
-        if not held._layout.size and held.requires_grad:  # it may have been written since
+        if held.requires_grad and (not held._layout.size or "_made" in found.__dict__):  # written since, or asked to
             with _without_override():
                 _base.requires_grad.__set__(found, True)
         return found
@@ -179,11 +196,14 @@ def handle_of(held: Held) -> Any:
     found = _base._make_wrapper_subclass(
         Tensor,
         layout.size,
+        layout.stride,
         dtype=TO_TORCH[layout.dtype],
         device=SHELL,
         # To C++ all may have gradients: then it gives the results of custom Functions a node, which `ADOPT` takes over.
         # A single number that has none may be an argument such as `alpha`.
-        requires_grad=layout.dtype.kind not in "iub" and (bool(layout.size) or held.requires_grad),
+        requires_grad=may_have_gradient
+        and layout.dtype.kind not in "iub"
+        and (bool(layout.size) or held.requires_grad),
     )
     found.__dict__["__wrapped__"] = held
     _known[id(held)] = found
@@ -196,6 +216,8 @@ def held_by(handle: Any) -> Held:
     if (not held.requires_grad or "_may_be_result" in handle.__dict__) and held._layout.dtype.kind not in "iub":
         with _without_override():
             node = _base.grad_fn.__get__(handle)
+            if "_made" in handle.__dict__ and _base.requires_grad.__get__(handle):  # a factory was told so in C++
+                held.requires_grad_()
         if node is not None:
             ADOPT[0](handle, node)
             return handle.__wrapped__

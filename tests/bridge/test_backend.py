@@ -285,7 +285,7 @@ def test_dtypes_are_pytorchs_without_x64():
 
 
 def test_what_jax_has_not_is_run_by_pytorch_after_a_warning():
-    @torch.library.custom_op("jaxaot_tests::twice", mutates_args=())
+    @torch.library.custom_op("jaxaot_tests::twice", mutates_args=(), device_types="cpu")
     def twice(x: torch.Tensor) -> torch.Tensor:
         return x * 2
 

@@ -283,6 +283,10 @@ def test_gradients_cross_over():
         x = (values * 2).to(ja.torch.device())
     (x * x).cpu().sum().backward()
     assert values.grad.tolist() == [8, 8, 8]
+    for x in ((values * 2).to(ja.torch.device()), values.to(ja.torch.device())):
+        values.grad = None
+        (x * x).sum().backward()
+        assert values.grad.tolist() == [8 if x[0].item() == 2 else 2] * 3
 
 
 def test_dtypes_of_64_bits_are_needed():
@@ -346,13 +350,75 @@ MADE_ON_THE_DEVICE = {
 
 
 @each("name", MADE_ON_THE_DEVICE)
-def test_the_device_is_named_in_a_scope_alone(name):
+def test_what_names_the_device_is_made_there(name):
     make = MADE_ON_THE_DEVICE[name]
-    with pytest.raises(ja.errors.NoCounterpartError, match="scope"):
-        make(device=ja.torch.device())
+    expected = make(device="cpu")
+    found = make(device=ja.torch.device())
+    assert type(found) is ja.torch.Tensor and torch.equal(ja.torch.to_torch(found), expected)
     with ja.torch.scope():
         found = make(device=ja.torch.device())
-        assert torch.equal(ja.torch.to_torch(found), make(device="cpu"))
+        assert torch.equal(ja.torch.to_torch(found), expected)
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * ctx.saved_tensors[0] * g
+
+
+def test_what_c_makes_with_a_gradient_has_one():
+    device = ja.torch.device()
+    for x in (
+        torch.ones(3, device=device, requires_grad=True),
+        torch.zeros_like(torch.ones(3), device=device, requires_grad=True),
+        torch.full((3,), 2.0, device=device).requires_grad_(),
+        torch.tensor([1.0, 2.0], device=device, requires_grad=True),
+    ):
+        assert x.is_leaf and x.requires_grad
+        (Square.apply(x) + Square.apply(x * 1)).sum().backward()
+        assert x.grad.tolist() == [4 * v for v in x.tolist()]
+    x = torch.ones(3, device=device)
+    assert not x.requires_grad and not Square.apply(x).requires_grad
+    x.requires_grad = True
+    Square.apply(x).sum().backward()
+    assert x.grad.tolist() == [2, 2, 2]
+
+
+TRANSFORMED = {
+    "vmap": lambda x, f: torch.vmap(f)(x),
+    "grad": lambda x, f: torch.func.grad(lambda y: f(y).sum())(x),
+    "jacrev": lambda x, f: torch.func.jacrev(f)(x),
+    "each": lambda x, f: torch.vmap(torch.func.grad(lambda y: f(y).sum()))(x),
+    "vjp": lambda x, f: torch.func.vjp(f, x)[1](x.sin())[0],
+    "scan": lambda x, f: torch._higher_order_ops.associative_scan(lambda a, b: a * b, x, 0, combine_mode="generic"),
+    "outside": lambda x, f: torch.autograd.grad(torch.vmap(f)(x).square().sum(), x)[0],
+    "hessian": lambda x, f: torch.autograd.functional.hessian(lambda y: f(y).sum(), x),
+}
+
+
+@each("name", TRANSFORMED)
+def test_transformations_of_torch_func_are_pytorchs(name):
+    values = torch.linspace(-1, 1, 8, dtype=torch.float64).reshape(2, 4)
+    x, y = ja.torch.to_jax(values).requires_grad_(), values.clone().requires_grad_()
+    function = lambda x: (x.sin() * torch.nn.functional.gelu(x)).softmax(-1) * x.flip(-1)
+    equal([TRANSFORMED[name](x, function)], [TRANSFORMED[name](y, function)])
+
+
+def test_gradients_of_samples_are_pytorchs():
+    moved, module = pair()
+    x, y = batch()
+
+    def of_samples(model, data):
+        loss = lambda params, row: torch.func.functional_call(model, params, (row[None],)).square().sum()
+        params = {name: p.detach() for name, p in model.named_parameters()}
+        return torch.vmap(torch.func.grad(loss), (None, 0))(params, data)
+
+    equal(of_samples(moved, x).values(), of_samples(module, y).values())
 
 
 def test_an_optimizer_reads_the_state_of_pytorchs():

@@ -23,8 +23,10 @@ IN_FLOAT32 = ("mixtral", "qwen3_moe")
 DRAWN = [pytest.param(name, marks=pytest.mark.slow) for name in ZOO]
 PURE = ["gpt2", *DRAWN[1:]]
 """By default GPT-2 alone, forward and backward, traced once: compiled steps of a model cost 20 s."""
-BREAKING = ("mamba", "mixtral", "qwen3_moe", "detr", "segformer")
-"""Parts of their steps run eagerly: custom operators, `if` on values, hooks that a forward registers."""
+BREAKING = ("detr",)
+"""Parts of their steps run eagerly: `if` on values."""
+HOOKED = ("mixtral", "segformer")
+"""Their first forward registers hooks, which no program can: it is an eager one."""
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +73,10 @@ def step(model, optimizer, batch):
 def check_steps(name, dtype, run, n):
     (moved, batch), (module, inputs), dtype = pair(name, dtype)
     tolerance = 1e-5 if dtype is torch.float64 else 2e-3
+    if name in HOOKED:
+        mode = moved.training
+        moved.eval()(**batch)
+        moved.train(mode)
     # by the usual eps, AdamW moves a parameter by its rate where its gradient is rounding alone
     optimizers = [torch.optim.AdamW(model.parameters(), lr=1e-3, eps=1e-4) for model in (moved, module)]
     one = run(lambda batch: step(moved, optimizers[0], batch))
@@ -128,16 +134,14 @@ def test_a_pure_function_has_the_gradients_of_pytorch(name):
 def test_generation_is_pytorchs(name):
     (moved, batch), (module, inputs), _ = pair(name)
     moved.eval(), module.eval()
-    for options in ({"do_sample": False}, {"num_beams": 2, "do_sample": False}):
-        options |= {"max_new_tokens": 4, "pad_token_id": 0}
-        with ja.torch.scope():
-            found = moved.generate(batch["input_ids"], **options)
+    for options in ({}, {"num_beams": 2}, {"cache_implementation": "static"}):
+        options |= {"do_sample": False, "max_new_tokens": 4, "pad_token_id": 0}
+        found = moved.generate(batch["input_ids"], **options)
         assert torch.equal(ja.torch.to_torch(found), module.generate(inputs["input_ids"], **options))
     drawn = []
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
-        with ja.torch.scope():
-            drawn.append(ja.torch.to_torch(moved.generate(batch["input_ids"], max_new_tokens=8, do_sample=True)))
+        drawn.append(ja.torch.to_torch(moved.generate(batch["input_ids"], max_new_tokens=8, do_sample=True)))
     assert torch.equal(drawn[0], drawn[1]) and not torch.equal(drawn[0], drawn[2])
 
 

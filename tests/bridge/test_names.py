@@ -411,3 +411,20 @@ def names_now(sample):
 
 def test_the_table_is_walked_to_its_end():
     assert len(op_db()) <= N_OPS
+
+
+def test_operators_of_libraries_are_what_they_were_made_of():
+    @torch.library.custom_op("jaxaot_tests::cube", mutates_args=())
+    def cube(x: torch.Tensor) -> torch.Tensor:
+        return x * x * x + torch.zeros(x.shape, dtype=x.dtype, device=x.device)
+
+    def save(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    cube.register_autograd(lambda ctx, g: 3 * ctx.saved_tensors[0] ** 2 * g, setup_context=save)
+    x = ja.torch.to_jax(torch.tensor([1.0, 2.0])).requires_grad_()
+    y = torch.ops.jaxaot_tests.cube(x)
+    y.sum().backward()
+    assert y.tolist() == [1, 8] and x.grad.tolist() == [3, 12]
+    with torch.no_grad():
+        assert cube(x).tolist() == [1, 8]
