@@ -140,7 +140,7 @@ HINTS = {
     "jaxaot.nn.parallel": {"DistributedDataParallel": _PARALLEL},
     "jaxaot.utils": {
         "dlpack": "Write `ja.from_dlpack`.",
-        "tensorboard": "Write `tensorboardX.SummaryWriter`, which takes numbers and arrays: `loss.item()`, `x.numpy()`.",
+        "tensorboard": "`tensorboardX.SummaryWriter` takes numbers and arrays: `loss.item()`, `x.numpy()`.",
         "benchmark": "Time a later call of a function, and wait for it: `jax.block_until_ready(y.jax())`.",
         "cpp_extension": "Write `jax.ffi`, and `ja.autograd.jax_function` of a function that calls it.",
     },
