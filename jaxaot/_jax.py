@@ -8,31 +8,32 @@ import importlib
 import itertools
 import pathlib
 import sys
+import types
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import jax
-import jax.extend.core as jex
 import jax.numpy as jnp
 import numpy as np
-from jax._src import checkify, compilation_cache, compiler
+from jax._src import checkify, compilation_cache, compiler, linear_util, source_info_util
+from jax._src import core as jex  # `jax.extend` would import all of Pallas, half of what an `import jaxaot` takes
 from jax._src.config import trace_context as trace_context
 from jax._src.config import use_shardy_partitioner
 from jax._src.core import no_axis_name, pvary_p, pytype_aval_mappings, set_current_trace, trace_ctx, unshard_aval
 from jax._src.dtypes import register_canonicalize_value_handler
+from jax._src.extend.random import define_prng_impl as define_prng_impl
 from jax._src.interpreters.batching import BatchTrace, BatchTracer
+from jax._src.interpreters.partial_eval import DynamicJaxprTracer
 from jax._src.interpreters.pxla import batched_device_put
 from jax._src.lib.mlir.dialects import func, sdy
 from jax._src.mesh import empty_abstract_mesh
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
+from jax._src.random.threefry2x32 import threefry2x32_p as threefry2x32_p
+from jax._src.random.threefry2x32 import threefry_2x32 as threefry_2x32
+from jax._src.random.threefry2x32 import threefry_prng_impl as threefry_prng_impl
 from jax._src.source_info_util import user_frames
+from jax._src.xla_bridge import backends as backends
 from jax.custom_derivatives import SymbolicZero
-from jax.extend import linear_util, source_info_util
-from jax.extend.backend import backends as backends
-from jax.extend.random import define_prng_impl as define_prng_impl
-from jax.extend.random import threefry2x32_p as threefry2x32_p
-from jax.extend.random import threefry_2x32 as threefry_2x32
-from jax.extend.random import threefry_prng_impl as threefry_prng_impl
 from jax.interpreters import ad, batching, mlir, partial_eval
 from jax.sharding import AxisType, SingleDeviceSharding
 from jax.typing import DTypeLike
@@ -48,7 +49,10 @@ for _path in OWN_PATHS:
     source_info_util.register_exclusion(_path)
 
 Jaxpr = jex.Jaxpr
-ClosedJaxpr = jex.ClosedJaxpr  # pyright: ignore[reportPrivateImportUsage]  # it is public, says the documentation
+if TYPE_CHECKING:
+    ClosedJaxpr = jex.Jaxpr
+else:  # two classes before JAX 0.11
+    ClosedJaxpr = getattr(jex, "ClosedJaxpr", jex.Jaxpr)
 DropVar = jex.DropVar
 JaxprEqn = jex.JaxprEqn
 Literal = jex.Literal
@@ -172,6 +176,51 @@ def running_traces() -> Iterator[tuple[Any, str]]:
         debug_info = getattr(getattr(trace, "frame", None), "debug_info", None)
         yield trace, getattr(debug_info, "traced_for", type(trace).__name__)
         trace = trace.parent_trace
+
+
+def _primal(value: Any) -> Any:
+    """Returns the tracer of a graph that a tracer of forward mode stands on; other values are returned as they are."""
+    while hasattr(value, "primal") and hasattr(value, "tangent"):
+        value = value.primal
+    return value
+
+
+def symbol_of(value: Any) -> Any:
+    """Returns the variable that a tracer stands for in the graph that is being made; None if it stands for none."""
+    value = _primal(value)
+    return value.val if isinstance(value, DynamicJaxprTracer) and isinstance(value.val, Var) else None
+
+
+def is_made_by_loop(value: Any) -> bool:
+    """Returns whether a tracer stands for a result of a loop, or a view or cast of one."""
+    eqn = getattr(_primal(value), "parent", None)
+    while eqn is not None and eqn.primitive.name not in ("scan", "while") and len(eqn.in_tracers) == 1:
+        eqn = getattr(eqn.in_tracers[0], "parent", None)
+    return eqn is not None and eqn.primitive.name in ("scan", "while")
+
+
+def eqns_behind(values: Sequence[Any], known: Collection[Any], most: int = 2000) -> list[Any]:
+    """Returns the equations that values were computed by so far, in order, those of known variables not looked behind.
+
+    Args:
+      values: Tracers; others are passed over.
+      known: The variables of some tracers.
+      most: How many equations are returned at most.
+    """
+    found: list[Any] = []
+    seen: set[int] = set()
+    pending = [(value, False) for value in map(_primal, values)]
+    while pending and len(found) < most:
+        value, is_done = pending.pop()
+        parent: Any = getattr(value, "parent", None) if symbol_of(value) is not None else None
+        if is_done:
+            atoms = [x.val if isinstance(x, DynamicJaxprTracer) else x for x in parent.in_tracers]
+            eqn = {"primitive": parent.primitive, "params": parent.params, "effects": parent.effects}
+            found.append(types.SimpleNamespace(invars=atoms, outvars=parent.outvars, **eqn))
+        elif parent is not None and value.val not in known and id(parent) not in seen:
+            seen.add(id(parent))
+            pending += [(value, True), *((x, False) for x in parent.in_tracers)]
+    return found
 
 
 mark_p = Primitive("mark")

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Literal, bind_params
+from jaxaot._jax import Literal, bind_params, is_made_by_loop
 from jaxaot._placement import placed_like
 from jaxaot._scopes import traced_like
 from jaxaot._typing import ArrayLike, Atom, ClosedJaxpr, Eqn
@@ -129,7 +129,9 @@ def _joint_function(
             results[i] = value
         gradients = [_strong(gradient) for gradient in pull_back(cotangents)]
         owners = [None if i in absent else primals[i] for i in inputs]
-        return results + [placed_like(g, owner, leads=False) for g, owner in zip(gradients, owners, strict=True)]
+        # a loop that stacks gradients of its layers would hold all of them whole, so there it is the loop that is asked
+        place = lambda g, owner: placed_like(g, owner, leads=is_made_by_loop(g))
+        return results + [place(g, owner) for g, owner in zip(gradients, owners, strict=True)]
 
     return joint_fn
 

@@ -156,6 +156,8 @@ LOCAL = {
     ("lower/jit.py", "jaxaot.lower.jit_report"),
     ("nn/modules/module.py", "jaxaot.api"),  # modules are made without what compiles them
     ("pipeline.py", "jaxaot.validate.prove"),  # a solver that few ask for
+    ("facade/kernels/growing.py", "jaxaot.lower.sized"),  # so that a first tensor is there soon
+    ("facade/kernels/growing.py", "jaxaot.lower.version"),
     ("facade/members/help.py", "jaxaot.ops.sentences"),  # an op has its help and its function when it is first used
     ("facade/members/lazy_methods.py", "jaxaot.facade.members._forms"),
 }

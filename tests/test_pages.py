@@ -20,7 +20,7 @@ MARKDOWN = sorted([
 ])  # fmt: skip
 
 
-MAX_PAGES, MAX_WORDS = 19, 42_000
+MAX_PAGES, MAX_WORDS = 20, 42_700
 """Of `docs/`. What is added takes the place of what says less."""
 
 

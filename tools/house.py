@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 PACKAGE = ROOT / "jaxaot"
 
 LIMITS = {
-    "hand-written lines": 127_500,  # backend of torch.compile (500), attention in blocks (470), first eager steps (410)
+    "hand-written lines": 130_000,  # bytes of one device (700), tiles that a mask discards (800), a walk of torch's names (550)
     "generated lines": 4_750,
     "files over 600 lines": 6,
     "functions over 100 lines": 0,
@@ -26,8 +26,8 @@ LIMITS = {
     "most files in a room of facade/": 14,
     "most lines in a room of facade/": 3_900,
     "own names in `jaxaot`": 25,
-    "pages of docs/": 19,
-    "words of docs/": 42_000,  # with a page on habits of torch.compile
+    "pages of docs/": 20,
+    "words of docs/": 42_700,  # with a page on long sequences
     "lines for each comment at the hardest places": 40,
 }
 

@@ -1,5 +1,6 @@
 """The entry points of functorch.compile, on the stages of jaxaot."""
 
+from jaxaot._jax import load as _load
 from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.aot.compilers import make_boxed_compiler as make_boxed_compiler
 from jaxaot.aot.compilers import make_boxed_func as make_boxed_func
@@ -16,4 +17,5 @@ from jaxaot.aot.partitions import min_cut_rematerialization_partition as min_cut
 from jaxaot.aot.signature import BackwardSignature as BackwardSignature
 from jaxaot.aot.signature import GraphSignature as GraphSignature
 
+_load("jax.extend.core")  # compilers of graphs are written with it, and `import jax` alone does not load it
 _show_only_public(globals())

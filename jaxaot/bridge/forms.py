@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from jaxaot.bridge.exchange import copied_from_torch, plain_of, unwrapped, wrapped
-from jaxaot.bridge.library import DEVICE_TYPE, FORMATS, is_here, overrides, torch
+from jaxaot.bridge.library import DEVICE, DEVICE_TYPE, FORMATS, is_here, overrides, torch
 from jaxaot.bridge.modes import called_back
-from jaxaot.bridge.names import OURS, sends, without_check
+from jaxaot.bridge.names import OURS, refuses, sends, without_check
 from jaxaot.bridge.tensor import HANDLERS, Tensor, call, handle_of, held_by
 from jaxaot.errors import ForeignTensorError, NoCounterpartError
 from jaxaot.facade.gradients import grad as of_tape
 from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.memory.tensor import Tensor as Held
 from jaxaot.nn import functional
 from jaxaot.nn.packed import PackedSequence, mask_of, padded
 from jaxaot.nn.recurrence import run_layers
@@ -142,6 +143,13 @@ _NOT = [
     "xpu",
 ]
 HANDLERS.update({getattr(T, f"is_{n}").__get__: is_not for n in _NOT if hasattr(T, f"is_{n}")})
+HANDLERS[T.get_device] = HANDLERS[torch.get_device] = lambda x: DEVICE.index
+HANDLERS[T.is_xla.__get__] = lambda x: True
+HANDLERS[T.grad_dtype.__get__] = lambda x: x.dtype
+HANDLERS[T._is_all_true], HANDLERS[T._is_any_true] = (lambda x: x.all()), (lambda x: x.any())
+for _name in ("storage_type", "index", "__setstate__"):
+    HANDLERS[getattr(T, _name)] = refuses(f"torch.Tensor.{_name}")
+HANDLERS[T.sparse_dim], HANDLERS[T.dense_dim] = (lambda x: 0), (lambda x: x.ndim)
 HANDLERS[T.is_meta.__get__] = lambda x: held_by(x)._is_without_values
 HANDLERS[T.name.__get__] = HANDLERS[T._post_accumulate_grad_hooks.__get__] = lambda x: None
 
@@ -249,12 +257,6 @@ def register_post_hook(x: Any, hook: Callable[[Any], Any]) -> Any:
     return held_by(x).register_post_accumulate_grad_hook(lambda held: called_back(hook, wrapped(held)))
 
 
-@_is(T.__reversed__)
-def reversed_(x: Any) -> Any:
-    """Returns a tensor with its elements in the other order along all dims."""
-    return wrapped(held_by(x).flip(tuple(range(x.ndim))))
-
-
 # -- recurrences, and names that C++ has ------------------------------------------------------------
 
 
@@ -288,6 +290,22 @@ def _weights(given: Sequence[Any], has_biases: bool) -> Sequence[Any]:
 
 for _name, _mode in (("lstm", "LSTM"), ("gru", "GRU"), ("rnn_tanh", "RNN_TANH"), ("rnn_relu", "RNN_RELU")):
     HANDLERS[getattr(torch, _name)] = _recurrence(_mode)
+
+
+def _cell(mode: str) -> Callable[..., Any]:
+    run = _recurrence(mode)
+
+    def step(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+        weights = [w for w in (w_ih, w_hh, b_ih, b_hh) if w is not None]
+        states = tuple(h[None] for h in hx) if isinstance(hx, (tuple, list)) else hx[None]
+        _, *after = run(input[None], states, weights, len(weights) > 2, 1, 0.0, False, False, False)
+        return after[0][0] if len(after) == 1 else tuple(h[0] for h in after)
+
+    return step
+
+
+for _name, _mode in (("lstm", "LSTM"), ("gru", "GRU"), ("rnn_tanh", "RNN_TANH"), ("rnn_relu", "RNN_RELU")):
+    HANDLERS[getattr(torch, f"{_name}_cell")] = _cell(_mode)
 
 
 @_is(torch._pack_padded_sequence)
@@ -334,6 +352,96 @@ def convolution(
     return getattr(torch.nn.functional, name)(input, weight, bias, stride, padding, *more)
 
 
+def _loss(name: str) -> Callable[..., Any]:
+    """Returns a loss as C++ has it: a number says what its values are reduced to, and by default nothing does."""
+    overloads = getattr(torch.ops.aten, name)
+    names = [argument.name for argument in getattr(overloads, overloads.overloads()[0])._schema.arguments]
+    names = ["input" if of == "self" else of for of in names]
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        given = dict(zip(names, args, strict=False)) | kwargs
+        given["reduction"] = ("none", "mean", "sum")[given.get("reduction", 0)]
+        return getattr(torch.nn.functional, name)(**given)
+
+    return run
+
+
+for _name in (
+    "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss", "hinge_embedding_loss", "kl_div",
+    "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss",
+):  # fmt: skip
+    HANDLERS[getattr(torch, _name)] = _loss(_name)
+
+
+@_is(torch.embedding_bag)
+def embedding_bag(
+    weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool = False, mode: int = 0, sparse: bool = False,
+    per_sample_weights: Any = None, include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Any:  # fmt: skip
+    """Returns the sums, means or maxima of the rows of bags, and none of what C++ keeps for their gradients."""
+    kind, more = ("sum", "mean", "max")[mode], (per_sample_weights, include_last_offset, padding_idx)
+    bag = torch.nn.functional.embedding_bag
+    return bag(indices, weight, offsets, None, 2.0, scale_grad_by_freq, kind, sparse, *more), None, None, None
+
+
+@_is(torch.adaptive_max_pool1d)
+def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:
+    """Returns maxima, and where they are."""
+    return torch.nn.functional.adaptive_max_pool1d(input, output_size, True)
+
+
+@_is(torch.frobenius_norm)
+def frobenius_norm(x: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+    """Returns the root of the sum of squares."""
+    return torch.linalg.vector_norm(x, 2, dim, keepdim, out=out)
+
+
+@_is(torch.nuclear_norm)
+def nuclear_norm(x: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None) -> Any:
+    """Returns the sum of singular values."""
+    dim, keepdim = ((-2, -1), dim) if isinstance(dim, bool) else (dim, keepdim)
+    return torch.linalg.matrix_norm(x, "nuc", dim, keepdim, out=out)
+
+
+@_is(torch.nn.functional.conv_tbc)
+def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
+    """Returns a convolution along the first dim, channels last."""
+    made = torch.nn.functional.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
+    return made.permute(2, 0, 1)
+
+
+@_is(T.to_dense)
+def to_dense(x: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
+    """Returns a tensor as it is, in a dtype: it is dense."""
+    return x if dtype is None else x.to(dtype)
+
+
+@_is(T.as_subclass)
+def as_subclass(x: Any, cls: type) -> Any:
+    """Returns a tensor on the same memory; classes of PyTorch's have none on JAX."""
+    if cls is not T and not issubclass(cls, Tensor):
+        raise NoCounterpartError(f"`x.as_subclass({cls.__name__})`: a tensor on JAX is of no class of PyTorch's.")
+    return wrapped(held_by(x).view_as(held_by(x)))
+
+
+@_is(T.__dlpack__)
+def dlpack(x: Any, *, stream: Any = -1, **options: Any) -> Any:
+    """Returns a capsule of the values; a stream of -1 is none."""
+    return held_by(x).__dlpack__(stream=None if stream == -1 else stream, **options)
+
+
+@_is(T.__cuda_array_interface__.__get__)
+def cuda_array_interface(x: Any) -> Any:
+    """Has `hasattr` say that there is none."""
+    raise AttributeError("A tensor on JAX has no `__cuda_array_interface__`: read it by `__dlpack__`.")
+
+
+@_is(T.chalf)
+def chalf(x: Any, **_: object) -> Any:
+    """Refuses a dtype that JAX has not."""
+    raise NoCounterpartError("JAX has no dtype `torch.complex32`. Write `x.cfloat()`.")
+
+
 for _function, _ours in (
     (torch.nn.functional.logsigmoid, functional.logsigmoid),
     (torch.nn.functional.native_channel_shuffle, functional.channel_shuffle),
@@ -342,6 +450,15 @@ for _function, _ours in (
     (torch._grouped_mm, functional.grouped_mm),
 ):
     HANDLERS[_function] = sends(_ours, _ours.__name__)
+
+HANDLERS[torch.nn.functional.triplet_margin_with_distance_loss] = without_check(
+    torch.nn.functional.triplet_margin_with_distance_loss  # a function of PyTorch's code is called in it
+)
+for _name, _other in (
+    ("__div__", "__truediv__"), ("__itruediv__", "div_"), ("__idiv__", "div_"), ("__nonzero__", "__bool__"),
+    ("__long__", "__int__"), ("_conj_physical", "conj_physical"), 
+):  # fmt: skip
+    HANDLERS[getattr(T, _name, None) or getattr(torch, _name)] = sends(getattr(Held, _other), _other)
 
 for _name in ("T", "mT", "H", "mH"):
     HANDLERS[getattr(T, _name).__get__] = lambda x, name=_name: wrapped(getattr(held_by(x), name))

@@ -26,14 +26,20 @@ overrides: Any = importlib.import_module("torch.overrides")
 optimizers: Any = importlib.import_module("torch.optim.optimizer")
 
 _NAMES = (
-    "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64",
-    "complex128", "float8_e4m3fn", "float8_e5m2",
+    "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16",
+    "uint8", "bool", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2",
 )  # fmt: skip
 TO_JAX: dict[Any, Any] = {
     getattr(torch, name): dtype(np.dtype(getattr(jax.numpy, f"{name}_" if name == "bool" else name))) for name in _NAMES
 }
 """dtype of PyTorch → the same here."""
 TO_TORCH = {np.dtype(here): there for there, here in TO_JAX.items()}
+RESULTS = {name: cls for name, cls in vars(torch.return_types).items() if isinstance(cls, type)}
+"""Name of a function that returns several results → the class of them."""
+for _cls in set(RESULTS.values()):
+    jax.tree_util.register_pytree_node(
+        _cls, lambda result: (tuple(result), None), lambda _, parts, cls=_cls: cls(parts)
+    )
 FORMATS = {getattr(torch, form.name): form for form in MemoryFormat}
 DEVICE_TYPE = "xla"
 """What tensors of the bridge say that they are on: the one kind of device that PyTorch names for XLA."""

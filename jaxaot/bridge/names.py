@@ -5,6 +5,7 @@ A handler takes what the function takes. `forms.py` has those that differ in for
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import types
 from collections.abc import Callable, Mapping
@@ -12,9 +13,9 @@ from typing import Any
 
 from jaxaot import fft, linalg, special
 from jaxaot.bridge.exchange import plain_of, unwrapped, wrapped
-from jaxaot.bridge.library import is_here, overrides, torch
+from jaxaot.bridge.library import RESULTS, is_here, overrides, torch
 from jaxaot.bridge.modes import drawn_seed
-from jaxaot.bridge.tensor import HANDLERS, Tensor
+from jaxaot.bridge.tensor import HANDLERS, MAKING, Tensor
 from jaxaot.errors import ForeignTensorError, MissingNameError, NoCounterpartError
 from jaxaot.facade.dispatch import create
 from jaxaot.facade.members.foreach import FOREACH
@@ -102,6 +103,8 @@ _OWN = {"_version", "_base", "_is_view"}
 
 
 _OP = type(torch.ops.aten.add)
+_SPACES = [torch, *(getattr(torch._C, f"_{name}") for name in ("nn", "linalg", "special", "fft"))]
+"""Where Python has functions of C++, by the names of their operators."""
 
 
 def of_aten(function: Any) -> Any:
@@ -109,8 +112,39 @@ def of_aten(function: Any) -> Any:
     packet = getattr(function, "overloadpacket", function)
     if not isinstance(packet, _OP) or not str(packet).startswith("aten."):
         return None
-    found = getattr(torch, packet.__name__, None)
-    return found if isinstance(found, types.BuiltinFunctionType) else None
+    found = (getattr(space, packet.__name__, None) for space in _SPACES)
+    return next((of for of in found if isinstance(of, types.BuiltinFunctionType)), None)
+
+
+def decomposed(function: Any) -> Handler | None:
+    """Returns what does a function of C++ by others: PyTorch's own decomposition, where it has one."""
+    packet: Any = function if isinstance(function, _OP) else getattr(function, "overloadpacket", None)
+    if packet is None and isinstance(function, types.BuiltinFunctionType):
+        packet = getattr(torch.ops.aten, str(function.__name__), None)
+    if not isinstance(packet, _OP):
+        return None
+    is_overload, names = hasattr(function, "overloadpacket"), getattr(packet, "overloads")()  # noqa: B009
+    overloads = [function] if is_overload else [getattr(packet, name) for name in names]
+    table = importlib.import_module("torch._decomp").decomposition_table
+    forms = [table[op] for op in overloads if op in table and not op._schema.is_mutable]
+    return _by_others(name_of(function), forms) if forms else None
+
+
+def _by_others(name: str, forms: list[Handler]) -> Handler:
+    """Returns a handler that calls the first of some functions that takes what is given."""
+
+    def decomposition(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(list(x) if type(x) is list else x for x in args)  # PyTorch's code writes to what it is given
+        for form in forms:
+            try:
+                inspect.signature(form).bind(*args, **kwargs)
+            except TypeError:
+                continue
+            with MAKING[0]():
+                return form(*args, **kwargs)
+        return refuses(name)()
+
+    return decomposition
 
 
 def handler_of(function: Any) -> Handler:
@@ -125,6 +159,14 @@ def handler_of(function: Any) -> Handler:
     inner = inspect.unwrap(function) if isinstance(function, types.FunctionType) else function
     if isinstance(inner, types.FunctionType):
         return without_check(inner)
+    by_others = decomposed(function)
+    if by_others is not None:
+        return by_others
+    return refuses(name)
+
+
+def refuses(name: str) -> Handler:
+    """Returns a handler that refuses a function of PyTorch by its name."""
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise NoCounterpartError(
@@ -149,12 +191,14 @@ def sends(function: Handler, full: str) -> Handler:
     writes = (name.endswith("_") and not name.endswith("__")) or name in _WRITES
     scale = _SCALES.get(name.removesuffix("_"), "")
     is_random = name.removesuffix("_") in _RANDOM or name in _RANDOM
+    is_of_lists = name.startswith("_foreach_") and writes
+    of_several = RESULTS.get(f"linalg_{name.removeprefix('linalg_')}" if "linalg" in full else name)
 
     def handle(*args: Any, **kwargs: Any) -> Any:
         if state.trace is not None and kwargs and isinstance(kwargs.get(scale), torch.Tensor):
             return _scaled(name, args, kwargs[scale])
         away = settled(kwargs, name) if kwargs else None
-        if writes and args and isinstance(args[0], torch.Tensor) and not isinstance(args[0], Tensor):
+        if is_foreign(kwargs.get("out")) or (writes and args and is_foreign(args[0])):
             raise ForeignTensorError(
                 f"`{full}` writes to a tensor of PyTorch's own from tensors on JAX. Move it to JAX before: "
                 "`x = ja.torch.to_jax(x)`."
@@ -165,10 +209,21 @@ def sends(function: Handler, full: str) -> Handler:
             result = _drawn(function, tuple(map(unwrapped, args)), kwargs)
         else:
             result = function(*map(unwrapped, args), **kwargs)
-        return wrapped(result) if away is None else plain_of(result)
+        if away is not None:
+            return plain_of(result)
+        if result is None and is_of_lists:
+            return args[0]
+        return wrapped(result) if of_several is None or type(result) is Held else of_several(wrapped(result))
 
     handle.__name__ = name
     return handle
+
+
+def is_foreign(written: Any) -> bool:
+    """Returns whether what a function is to write is, or has among it, a tensor of PyTorch's own."""
+    if isinstance(written, (list, tuple)):
+        return any(map(is_foreign, written))
+    return isinstance(written, torch.Tensor) and not isinstance(written, Tensor)
 
 
 def _scaled(name: str, args: tuple[Any, ...], scale: Any) -> Any:
@@ -241,7 +296,7 @@ _TORCH = _Unchecked(torch, overrides=_OVERRIDES)
 
 
 def without_check(function: types.FunctionType) -> Handler:
-    """Returns PyTorch's own code of a function, which does not ask whether somebody else has it."""
+    """Returns PyTorch's own code of a function, which does not ask whether somebody else has it; it makes on JAX."""
     scope = dict(function.__globals__)
     scope.update({name: _never for name in scope if name.startswith("has_torch_function")})
     for name, value in (("torch", _TORCH), ("overrides", _OVERRIDES)):
@@ -249,4 +304,9 @@ def without_check(function: types.FunctionType) -> Handler:
             scope[name] = value
     made = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, function.__closure__)
     made.__kwdefaults__ = function.__kwdefaults__
-    return made
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with MAKING[0]():
+            return made(*args, **kwargs)
+
+    return run

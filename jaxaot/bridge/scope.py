@@ -10,7 +10,7 @@ from typing import Any
 from jaxaot.bridge import forms
 from jaxaot.bridge.library import DEVICE, DEVICE_TYPE, is_here, need_wide_dtypes, overrides, torch
 from jaxaot.bridge.modes import take_seed
-from jaxaot.bridge.tensor import Tensor, call
+from jaxaot.bridge.tensor import MAKING, Tensor, call
 from jaxaot.errors import NoCounterpartError
 from jaxaot.tape.modes import state
 from jaxaot.tracer.trace import AROUND_TRACES
@@ -76,6 +76,9 @@ class _Factories(overrides.TorchFunctionMode):
         elif func in _LIKE and not isinstance(args[0], Tensor) and is_here(kwargs.get("device")):
             return call(func, (forms.to_here(args[0]), *args[1:]), kwargs)
         return func(*args, **kwargs)
+
+
+MAKING.append(_Factories)
 
 
 def is_here_named(value: object) -> bool:

@@ -43,6 +43,8 @@ class Handlers(dict[Any, Callable[..., Any]]):
 HANDLERS = Handlers()
 ADOPT: list[Callable[[Any, Any], None]] = []
 """What takes a result of a `torch.autograd.Function` onto jaxaot's tape: called with the handle and its C++ node."""
+MAKING: list[Callable[[], Any]] = []
+"""What makes the mode in which factories make tensors on JAX."""
 IN_MODES: list[Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]] = []
 """What runs a handler in the modes that PyTorch is in."""
 

@@ -149,11 +149,11 @@ class CapturedTensorChangedError(TraceError):
 class StaticArgumentError(TraceError, TypeError):
     """A non-tensor argument that is not hashable, so that it cannot be part of a cache key.
 
-    For example:
+    Without `fullgraph=True` the function runs eagerly. Containers of Python's library are no such arguments.
 
-        step = ja.compile(lambda x, names: x + len(names))
-        step(ja.ones(3), {"a", "b"})            # StaticArgumentError
-        step(ja.ones(3), ("a", "b"))
+        step = ja.compile(lambda x, rows: x[rows], fullgraph=True)
+        step(ja.ones(3), slice(0, ja.tensor(2)))            # StaticArgumentError
+        step(ja.ones(3), slice(0, 2))
     """
 
 

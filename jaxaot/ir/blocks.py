@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -34,14 +34,27 @@ from jaxaot._typing import Array, Atom, ClosedJaxpr, DTypeLike, Eqn, Var
 from jaxaot._util import OrderedSet
 from jaxaot.ir.axes import ELEMENTWISE, AxisSplit, params_of_part, splits_together
 from jaxaot.ir.build import Drafts, graph_of, params_of_combining, placed
-from jaxaot.ir.constants import counted_axis
 from jaxaot.ir.primitives import KINDS, Kind, is_by_threefry, is_pure
 from jaxaot.ir.rewrite import extract
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, is_rewritable, users, variables
 
-Inside = Callable[[Any], Callable[..., Any]]
+Inside = Callable[[Any], "Callable[..., Any] | Adding"]
 """Takes the graph of a block, a ClosedJaxpr, to the function of arrays that computes it."""
+
+
+class Adding(NamedTuple):
+    """A function that computes a block, and adds to what blocks before made, where they lie.
+
+    Attributes:
+      once: Takes what enters, before it is sliced, to what is the same for all blocks.
+      fn: Takes that, what enters, the first unit, and what was made so far, to what is made now.
+      is_added: For each of these whether it holds the sum already.
+    """
+
+    once: Callable[..., Any]
+    fn: Callable[..., Any]
+    is_added: Sequence[bool]
 
 
 class Regions:
@@ -80,7 +93,6 @@ class Regions:
             return None
         splits: dict[int, AxisSplit] = {}
         axes: dict[Any, int | None] = {}
-        sizes: list[int] = []
         for i in sorted(self._between(grown)):
             found = [grown[i]] if i in grown else _splits(self.eqns[i])
             fits = (s for s in found if self._is_read_as_made(i, s, axes))
@@ -88,6 +100,14 @@ class Regions:
             if split is None:
                 return None
             splits[i] = split
+            axes.update(dict.fromkeys(self.eqns[i].outvars, split.result))
+        return self.of(splits)
+
+    def of(self, splits: dict[int, AxisSplit]) -> Region | None:
+        """Returns the region of some equations, each cut in some way; None if that is no part of what is there."""
+        splits = dict(splits)
+        axes: dict[Any, int | None] = {}
+        for i, split in splits.items():
             axes.update(dict.fromkeys(self.eqns[i].outvars, split.result))
         again = self._made_again(splits, axes)
         sizes = [size for i, split in splits.items() for size in _sizes(self.eqns[i], split)]
@@ -271,7 +291,7 @@ class Region:
             made = [pieces[var] for var in eqn.outvars]
             moved = _MOVED.get(eqn.primitive.name)
             if moved is not None and split.result is not None and moved.fits(eqn, split.result):
-                first = self._scaled(eqn.outvars[0], split.result, 1)
+                first = self.scaled(eqn.outvars[0], split.result, 1)
                 static = {**moved.static(eqn), "axis": split.result, "shape": made[0].aval.shape, "unit": first}
                 steps, (result,), _ = drafts.placed(moved.fn, [*read, start], eqn, **static)
                 eqns += steps
@@ -286,14 +306,14 @@ class Region:
                 eqns += steps
         return extract(eqns, [*entering.values(), start], [pieces[var] for var in (*self.leaving, *also)])
 
-    def _scaled(self, var: Var, axis: int, n_units: int) -> int:
+    def scaled(self, var: Var, axis: int, n_units: int) -> int:
         return n_units * var.aval.shape[axis] // self.n_units
 
     def _piece(self, var: Var, axis: int | None, n_units: int) -> Any:
         if axis is None:
             return var.aval
         shape = list(var.aval.shape)
-        shape[axis] = self._scaled(var, axis, n_units)
+        shape[axis] = self.scaled(var, axis, n_units)
         return var.aval.update(shape=tuple(shape))
 
     def loop(self, n_units: int, inside: Inside | None = None) -> Callable[..., list[Any]]:
@@ -307,19 +327,24 @@ class Region:
         entering, leaving = self.entering, self.leaving
         combines = [self.combine_of(var) for var in leaving]
 
-        def step(block: Any, size: int, start: Array, values: Sequence[Array], made: Sequence[Array]) -> Any:
+        def step(block: Any, size: int, start: Array, values: Sequence[Array], once: Any, made: Sequence[Array]) -> Any:
             read = []
             for (var, axis), value in zip(entering, values, strict=True):
-                read.append(value if axis is None else _sliced(value, start, axis, self._scaled(var, axis, 1), size))
+                read.append(value if axis is None else sliced(value, start, axis, self.scaled(var, axis, 1), size))
             results = []
-            pieces = compute(block)(*read, start)
-            for var, before, piece, combine in zip(leaving, made, pieces, combines, strict=True):
+            run = compute(block)
+            adds = isinstance(run, Adding)
+            pieces = run.fn(once, *read, start, *made) if adds else run(*read, start)
+            is_added = run.is_added if adds else (False,) * len(made)
+            for var, before, piece, combine, is_in in zip(leaving, made, pieces, combines, is_added, strict=True):
                 axis = self.axes[var]
-                if axis is None:
+                if is_in:
+                    results.append(piece)
+                elif axis is None:
                     results.append(combine.bind(before, piece, **params_of_combining(combine)))
                 else:
                     at = [jnp.zeros_like(start)] * before.ndim
-                    at[axis] = _at(start, self._scaled(var, axis, 1))
+                    at[axis] = _at(start, self.scaled(var, axis, 1))
                     results.append(lax.dynamic_update_slice(before, piece, at, allow_negative_indices=False))
             return results
 
@@ -327,12 +352,14 @@ class Region:
 
         def run(*values: Array) -> list[Any]:
             block = self.block(n_units)
-            made = [_first(v, piece.dtype, c) for v, piece, c in zip(leaving, block.out_avals, combines, strict=True)]
-            one = lambda made, i: (step(block, n_units, i * np.int32(n_units), values, made), None)
+            shared = compute(block)
+            once = shared.once(*values) if isinstance(shared, Adding) else None
+            made = [first(v, piece.dtype, c) for v, piece, c in zip(leaving, block.out_avals, combines, strict=True)]
+            one = lambda made, i: (step(block, n_units, i * np.int32(n_units), values, once, made), None)
             made, _ = lax.scan(one, made, lax.iota(np.dtype("int32"), n_blocks))
             if rest:
                 start = np.int32(n_blocks * n_units)
-                made = step(self.block(rest), rest, jnp.asarray(start), values, made)
+                made = step(self.block(rest), rest, jnp.asarray(start), values, once, made)
             cast = lambda var, x: lax.convert_element_type_p.bind(
                 x, new_dtype=var.aval.dtype, weak_type=var.aval.weak_type, sharding=None
             )
@@ -506,7 +533,7 @@ def _term(eqn: Eqn, read: Sequence[Atom]) -> tuple[list[Eqn], list[Var]]:
     return [widened, eqn.replace(invars=[cast], outvars=[made])], [made]
 
 
-def _first(var: Var, dtype: DTypeLike, combine: Any) -> Any:
+def first(var: Var, dtype: DTypeLike, combine: Any) -> Any:
     """Returns what a result is before the first block: where sums begin, or what is written over."""
     number = np.dtype(dtype)
     is_float = jnp.issubdtype(number, jnp.floating)
@@ -519,7 +546,8 @@ def _first(var: Var, dtype: DTypeLike, combine: Any) -> Any:
     return lax.full(var.aval.shape, value, number)
 
 
-def _sliced(value: Array, start: Array, axis: int, unit: int, n_units: int) -> Any:
+def sliced(value: Array, start: Array, axis: int, unit: int, n_units: int) -> Any:
+    """Returns `n_units` units of a value along an axis, from the unit `start` on; each is `unit` elements long."""
     return lax.dynamic_slice_in_dim(value, _at(start, unit), n_units * unit, axis, allow_negative_indices=False)
 
 
@@ -529,71 +557,3 @@ def _at(start: Array, unit: int) -> Array:
 
 def _differs(var: Var, x: Array) -> bool:
     return x.dtype != var.aval.dtype or var.aval.weak_type
-
-
-# rows that are counted
-
-
-def with_batches(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """Returns the graph with gathers and scatters of counted rows as those of a batch, which can be cut along it.
-
-        i: i32[8,2] = concatenate[1] (iota) y              j: i32[8,1] = slice[:, 1:] i
-        g: f32[8] = gather[axes 0, 1 by i] x         →     g: f32[8] = gather[axis 1 by j; axis 0 goes along with j] x
-
-    This is what `x[jnp.arange(8), y]` and its gradient are.
-    """
-    makers, rewriter = Makers(closed.jaxpr), Rewriter(closed)
-    for eqn in rewriter.equations():
-        made = _batched(eqn, makers) if eqn.primitive.name in _FIELDS else None
-        if made is None:
-            rewriter.keep(eqn)
-            continue
-        numbers, columns = made
-        operand, indices, *updates = eqn.invars
-        kept = rewriter.call(_columns, indices, columns=columns)
-        rewriter.like(eqn, [operand, kept, *updates], eqn.outvars[0], {**eqn.params, "dimension_numbers": numbers})
-    return rewriter.graph()
-
-
-_FIELDS = {
-    "gather": ("collapsed_slice_dims", "start_index_map", "operand_batching_dims", "start_indices_batching_dims"),
-    **dict.fromkeys(
-        ("scatter", "scatter-add"),
-        (
-            "inserted_window_dims",
-            "scatter_dims_to_operand_dims",
-            "operand_batching_dims",
-            "scatter_indices_batching_dims",
-        ),
-    ),
-}
-"""What the numbers of a gather or scatter call the axes without windows, those indices are of, and those of a batch."""
-
-
-def _batched(eqn: Eqn, makers: Makers) -> tuple[Any, tuple[int, ...]] | None:
-    """Returns the numbers of a gather or scatter of which columns that count are axes of a batch, and other columns."""
-    numbers, (operand, indices, *_) = eqn.params["dimension_numbers"], eqn.invars
-    names = _FIELDS[eqn.primitive.name]
-    single, mapped, batch, along = (tuple(getattr(numbers, name)) for name in names)
-    counted: dict[int, int] = {}
-    for column, axis in enumerate(mapped):
-        found = counted_axis(indices, column, makers)
-        if found is None or found in (*along, *counted.values()):
-            continue
-        if axis in single and operand.aval.shape[axis] == indices.aval.shape[found]:
-            counted[column] = found
-    columns = tuple(column for column in range(len(mapped)) if column not in counted)
-    if not counted or not columns:
-        return None
-    pairs = sorted([*zip(batch, along, strict=True), *((mapped[column], axis) for column, axis in counted.items())])
-    changed = (
-        tuple(axis for axis in single if axis not in {mapped[column] for column in counted}),
-        tuple(mapped[column] for column in columns),
-        tuple(axis for axis, _ in pairs),
-        tuple(axis for _, axis in pairs),
-    )
-    return numbers._replace(**dict(zip(names, changed, strict=True))), columns
-
-
-def _columns(indices: Array, *, columns: Sequence[int]) -> Any:
-    return lax.concatenate([lax.slice_in_dim(indices, k, k + 1, axis=-1) for k in columns], indices.ndim - 1)

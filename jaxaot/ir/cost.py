@@ -104,7 +104,7 @@ def _conv_flops(eqn: Eqn) -> int:
     result = eqn.outvars[0].aval.shape
     n_taps = 1
     for place in range(2, len(image)):
-        n_taps *= _taps(
+        n_taps *= taps(
             image[numbers.lhs_spec[place]],
             kernel[numbers.rhs_spec[place]],
             result[numbers.out_spec[place]],
@@ -117,7 +117,7 @@ def _conv_flops(eqn: Eqn) -> int:
     return 2 * channels * n_taps
 
 
-def _taps(size: int, window: int, n_results: int, stride: int, padding: int, spread: int, dilation: int) -> int:
+def taps(size: int, window: int, n_results: int, stride: int, padding: int, spread: int, dilation: int) -> int:
     """Returns how many pairs of a result and a place of its window meet an element of one axis of the image.
 
     Args:

@@ -23,7 +23,7 @@ from jaxaot._jax import DropVar, Literal
 from jaxaot._typing import ClosedJaxpr, Eqn, Var
 from jaxaot._util import OrderedSet
 from jaxaot.ir.axes import AxisSplit, splits_together
-from jaxaot.ir.blocks import Regions
+from jaxaot.ir.blocks import Region, Regions
 from jaxaot.ir.build import placed
 from jaxaot.ir.primitives import Kind, is_pure, kind
 from jaxaot.ir.rewrite import extract
@@ -60,7 +60,7 @@ def phases(regions: Regions, seed: Var, axis: int) -> list[Phase] | None:
       axis: The axis.
     """
     grown, axes = regions.grown(seed, axis, stops_at_light=True)
-    rounds = _rounds(regions, grown, dict(axes)) if grown else {}
+    rounds = {i: k for i, (k, _) in _rounds(regions, grown, dict(axes)).items()} if grown else {}
     if not rounds:
         return None
     is_large = lambda var: 2 * var.aval.size > seed.aval.size
@@ -87,32 +87,63 @@ def phases(regions: Regions, seed: Var, axis: int) -> list[Phase] | None:
     return parts
 
 
-def _rounds(regions: Regions, grown: dict[int, AxisSplit], axes: dict[Any, int | None]) -> dict[int, int]:
-    """Returns for how many rounds of other equations those wait that are cut, or could be, and read what is cut."""
+def rounds_of(regions: Regions, seed: Var, axis: int) -> list[Region] | None:
+    """Returns the regions that are cut along an axis with a value, one after the other, each by what those before made.
+
+    Unlike phases they hand on what is large.
+
+    Args:
+      regions: The graph.
+      seed: The value, which an equation makes.
+      axis: The axis.
+    """
+    grown, axes = regions.grown(seed, axis, stops_at_light=True)
+    found = _rounds(regions, grown, dict(axes)) if grown else {}
+    regions_found = []
+    for k in range(1 + max((n for n, _ in found.values()), default=-1)):
+        cut = [i for i in grown if found[i][0] == k]
+        members = _members(regions, cut, [i for i, (n, _) in found.items() if n == k])
+        if members:
+            made = regions.of({i: found[i][1] for i in members})
+            if made is None:
+                return None
+            regions_found.append(made)
+    return regions_found
+
+
+def _rounds(
+    regions: Regions, grown: dict[int, AxisSplit], axes: dict[Any, int | None]
+) -> dict[int, tuple[int, AxisSplit]]:
+    """Returns for how many rounds of other equations those wait that are cut, or could be, and read what is cut.
+
+    Returns:
+      The number by position, with how the equation is cut.
+    """
     inside: dict[Any, int] = {}
     outside: dict[Any, int] = {}
-    rounds: dict[int, int] = {}
+    rounds: dict[int, tuple[int, AxisSplit]] = {}
     first = min(grown)
     for i, eqn in enumerate(regions.eqns[first:], first):
         read = variables(eqn.invars)
         waits = [inside[v] for v in read if v in inside]
         others = [outside[v] for v in read if v in outside]
         if i in grown:
-            rounds[i] = max([*waits, *(n + 1 for n in others), 0])
             split = grown[i]
+            k = max([*waits, *(n + 1 for n in others), 0])
         elif waits or others:
             split = _fitting(eqn, axes) if waits and max(waits) > max(others, default=-1) else None
             if split is None:
                 outside.update(dict.fromkeys(eqn.outvars, max(*waits, *others, -1)))
                 continue
-            rounds[i] = max(waits)
+            k = max(waits)
         else:
             continue
+        rounds[i] = k, split
         for var in eqn.outvars:
             if split.result is None:
-                outside[var] = rounds[i]
+                outside[var] = k
             else:
-                inside[var], axes[var] = rounds[i], split.result
+                inside[var], axes[var] = k, split.result
     return rounds
 
 

@@ -156,6 +156,11 @@ def assuming(target: Target) -> Iterator[None]:
         _assumed.reset(token)
 
 
+def target_assumed() -> Target | None:
+    """Returns the target that is assumed, if one is."""
+    return _assumed.get()
+
+
 def target_now() -> Target:
     """Returns the target that is estimated for: the one assumed, or the default device."""
     return _assumed.get() or target_in_use()

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun, make_jaxpr_object, make_var
 from jaxaot.errors import CompilerError
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.roofline import TARGETS, eqn_picoseconds, target_in_use
+from jaxaot.ir.roofline import TARGETS, Target, eqn_picoseconds, target_in_use
 from jaxaot.ir.walk import short_aval, variables
 from jaxaot.settings import Config, check_values_of
 
@@ -25,11 +25,12 @@ _REPEATS = 5
 _measured: dict[Any, int] = {}
 
 
-def cost_of(costs: str) -> Callable[[Any], int]:
+def cost_of(costs: str, on: Target | None = None) -> Callable[[Any], int]:
     """Returns the function from an equation to how long it takes, in picoseconds.
 
     Args:
       costs: `"roofline"`, the name of a device, or `"measured"`.
+      on: The device of the roofline; by default the one in use.
 
     Raises:
       CompilerError: If it is none of these.
@@ -37,7 +38,7 @@ def cost_of(costs: str) -> Callable[[Any], int]:
     check_costs(costs)
     if costs == "measured":
         return measured_picoseconds
-    return functools.partial(eqn_picoseconds, target=target_in_use() if costs == "roofline" else TARGETS[costs])
+    return functools.partial(eqn_picoseconds, target=TARGETS.get(costs) or on or target_in_use())
 
 
 def check_costs(costs: str) -> None:
@@ -56,17 +57,21 @@ def check_costs(costs: str) -> None:
 check_values_of("costs", check_costs)
 
 
-def cut_options(settings: Config) -> dict[str, Any]:
+def cut_options(settings: Config, on: Target | None = None) -> dict[str, Any]:
     """Returns the settings of the partitioner as keyword arguments of `partition` and `trade_offs`.
+
+    Args:
+      settings: The settings.
+      on: The device that is cut for where they name none; by default the one in use.
 
     Raises:
       CompilerError: If there are no such costs.
     """
     return {
-        "cost": cost_of(settings.costs),
+        "cost": cost_of(settings.costs, on),
         "may_offload": settings.offload,
         "recompute_collectives": settings.recompute_collectives,
-        "for_target": TARGETS.get(settings.costs),
+        "for_target": TARGETS.get(settings.costs) or on,
     }
 
 

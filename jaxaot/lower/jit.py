@@ -11,9 +11,11 @@ import jax
 from jaxaot import settings as config
 from jaxaot._frames import without_own_frames
 from jaxaot._jax import is_outermost
+from jaxaot._placement import are_several as are_spread
 from jaxaot._progress import working
 from jaxaot._unpicklable import name_in_module
 from jaxaot._util import KeptWith, frozen, look_like, referable, shown, signature_of
+from jaxaot.lower.placed import carrying_out
 from jaxaot.lower.platforms import SEVERAL, are_several, platform_of
 from jaxaot.lower.static import counted_from_first, refuse_cycles
 from jaxaot.lower.version import Checked, HasObjects, Objects, OfObjects, OtherSpecialization, Version
@@ -110,6 +112,9 @@ class Jitted(Generic[P, R]):
                         return self(*args, **kwargs)
             found = None
             try:
+                if are_spread():
+                    with carrying_out(args, kwargs):
+                        return version.run(*args, **kwargs)
                 return version.run(*args, **kwargs)
             except OtherSpecialization as ended:  # which holds the frames that it was raised through
                 found = ended.found

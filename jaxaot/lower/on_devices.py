@@ -10,6 +10,7 @@ from typing import Any
 from jaxaot._immutable import immutable
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import format_bytes
+from jaxaot.ir.walk import aval_bytes
 from jaxaot.lower.collectives import Collective, collectives, collectives_text
 from jaxaot.lower.executable import Executable
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
@@ -114,5 +115,6 @@ def _saved_on_a_device(forward: Any, partition: Partition) -> int:
     for source, value in values:
         if isinstance(source, FromForward) and not value.is_offloaded and value.shape:
             part = made[n_outputs + source.index].shard_shape(value.shape)
-            total += value.bytes * math.prod(part) // max(1, math.prod(value.shape))
+            whole = aval_bytes(partition.forward.out_avals[n_outputs + source.index])
+            total += whole * math.prod(part) // max(1, math.prod(value.shape))
     return total

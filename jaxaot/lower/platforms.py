@@ -7,7 +7,7 @@ types with shardings, whose devices may be absent; then the mesh and the device 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import jax
@@ -24,18 +24,20 @@ def are_several() -> bool:
     return len(backends()) > 1
 
 
-def _of_sharding(sharding: Any) -> str | None:
+def device_of(leaf: object) -> Any:
+    """Returns a device on which an array was placed, or a type or a sharding is; None if that is not said."""
+    if isinstance(leaf, jax.Array) and not getattr(leaf, "committed", True):
+        return None
+    sharding = leaf if hasattr(leaf, "device_set") else getattr(leaf, "sharding", None)
     try:
-        return next(iter(sharding.device_set)).platform
+        return next(iter(sharding.device_set))  # pyright: ignore[reportOptionalMemberAccess]
     except (AttributeError, ValueError, TypeError, StopIteration):  # an abstract mesh has no devices
         return None
 
 
-def _of_leaf(leaf: object) -> str | None:
-    """Returns the platform on which an array was placed, or a type is; None if that is not said."""
-    if isinstance(leaf, jax.Array) and not getattr(leaf, "committed", True):
-        return None
-    return _of_sharding(leaf) if hasattr(leaf, "device_set") else _of_sharding(getattr(leaf, "sharding", None))
+def first_device(leaves: Iterable[object]) -> Any:
+    """Returns the first device that some arrays, types or shardings name; None if they name none."""
+    return next((device for device in map(device_of, leaves) if device is not None), None)
 
 
 def _of_device(device: object) -> str | None:
@@ -56,10 +58,9 @@ def platform_of(args: tuple[Any, ...], kwargs: Mapping[str, Any], options: Mappi
     if asked is not None:
         return asked
     given = (options.get("in_shardings"), options.get("out_shardings"), args, kwargs)
-    for leaf in jax.tree.leaves(given, is_leaf=lambda x: hasattr(x, "device_set")):
-        found = _of_leaf(leaf)
-        if found is not None:
-            return found
+    found = first_device(jax.tree.leaves(given, is_leaf=lambda x: hasattr(x, "device_set")))
+    if found is not None:
+        return found.platform
     mesh = jax.sharding.get_mesh() if hasattr(jax.sharding, "get_mesh") else None
     if mesh is not None and not mesh.empty:
         return mesh.devices.flat[0].platform

@@ -13,6 +13,7 @@ has no other end of a tracing than an exception, so that is how one ends that fi
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 import weakref
@@ -40,6 +41,7 @@ from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.executable import Executable
+from jaxaot.lower.placed import note_symbols, tracing
 from jaxaot.lower.static import Static, refuse_cycles
 from jaxaot.partition.fitting import Asked, find_traced, fitting, taken_bytes
 from jaxaot.passes.declared import On
@@ -223,6 +225,7 @@ class Checked:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self.objects.are_in((args, kwargs)):
             raise HasObjects
+        note_symbols(args, kwargs)
         result = self.__wrapped__(*args, **kwargs)
         refuse_cycles(result, "The results")
         return result
@@ -312,12 +315,23 @@ class Version:
         """Returns the function as it is traced, and what is asked of its program if that is to be measured."""
         if not self._measures:
             return self._traced.trace(*args, **kwargs), None
-        with fitting() as asked:
+        with fitting() as asked, self._placing(args, kwargs):
             found = self._traced.trace(*args, **kwargs)
         if asked:
             self._asked[id(found.jaxpr)] = found.jaxpr, asked
         _, known = self._asked.get(id(found.jaxpr), (None, None))  # JAX may have traced it before
         return found, known
+
+    def _placing(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Returns a scope in which the function is traced knowing how its arguments lie."""
+        shardings = self._options.get("in_shardings")
+        asked: list[Any] = []
+        if shardings is not None and not (kwargs or self._static.numbers or self._static.names):
+            with contextlib.suppress(ValueError):  # JAX says what is wrong with it
+                is_one = lambda x: x is None or isinstance(x, jax.sharding.Sharding | jax.sharding.PartitionSpec)
+                prefix = tuple(shardings) if isinstance(shardings, list) else shardings
+                asked = jax.tree.leaves(jax.tree.broadcast(prefix, args, is_leaf=is_one), is_leaf=is_one)
+        return tracing(args, kwargs, asked)
 
     def way_of(self, closed: ClosedJaxpr, n_given: int, is_one_program: bool) -> LoweringChoice | None:
         """Returns how the graph of a call is run; None if only JAX can do that.
@@ -413,7 +427,8 @@ class Version:
 
         def trace() -> Any:
             fn = Checked(self._fn.__wrapped__, self._fn.objects)  # another function, as JAX keeps traces
-            return jax.jit(fn, **self._tracing).trace(*args, **kwargs)
+            with self._placing(args, kwargs):
+                return jax.jit(fn, **self._tracing).trace(*args, **kwargs)
 
         name, first = getattr(self._fn, "__name__", "fn"), self._traced.trace(*args, **kwargs)
         return find_traced(asked, name, first, trace, lambda traced: self._measured(traced, args, kwargs))

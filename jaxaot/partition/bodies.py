@@ -25,7 +25,7 @@ from jaxaot._jax import DropVar, Literal, filled_with_zeros, make_var, stacked_a
 from jaxaot._util import OrderedSet
 from jaxaot.ir.rewrite import extract, rebuild, with_input_order
 from jaxaot.ir.schedule import recompute_late
-from jaxaot.ir.walk import aval_bytes, backward_slice, source_line, variables
+from jaxaot.ir.walk import backward_slice, source_line, variables
 from jaxaot.partition.body_interface import CARRY, Exit, Slot
 from jaxaot.partition.body_plan import BodyPlan, InnerValue
 from jaxaot.partition.budget import Budgets
@@ -187,23 +187,25 @@ def _cut(
     price = keeping_prices(graph, rule.policy, [a for a in atoms if not isinstance(a, DropVar)], certain, prices, scale)
     iterations = scale * max(1, interface.n_iterations(pair.eqn))
     for which in range(len(interface.bodies(pair.eqn))):
-        joined = join(pair, which)
+        joined = join(pair, which, graph.placements)
+        size = classify(joined.joint).bytes
         inside: dict[Any, int] = {}
         ways: dict[Any, _Operand | _Kept | None] = {}
         for number, (var, slot) in enumerate(zip(joined.inputs, pair.operands, strict=True)):
             if slot.how == CARRY:
-                inside[var] = iterations * aval_bytes(var.aval)  # stacked
+                inside[var] = iterations * size(var)  # stacked
             else:
-                inside[var] = 0 if isinstance(slot.outer, Literal) else interface.price(price[slot.outer], slot)
+                is_free = isinstance(slot.outer, Literal)
+                inside[var] = 0 if is_free else interface.price(price[slot.outer], slot, graph.bytes)
                 ways[var] = _Operand(number)
         for number in pair.kept:
             slot, atom = pair.results[number], joined.outputs[number]
             if isinstance(atom, Literal):
                 continue
             if slot.how == CARRY:
-                inside.setdefault(atom, iterations * aval_bytes(atom.aval))
+                inside.setdefault(atom, iterations * size(atom))
             else:
-                kept = interface.price(price[slot.outer], slot)
+                kept = interface.price(price[slot.outer], slot, graph.bytes)
                 if atom not in inside or atom not in ways or kept < inside[atom]:
                     ways[atom] = _Kept(number)
                 inside[atom] = min(kept, inside.get(atom, kept))
@@ -411,7 +413,7 @@ def _recomputed(pair: Pair, cuts: Sequence[_Cut], name: str) -> list[RecomputedV
                 if isinstance(var, DropVar):
                     continue
                 shape, dtype = tuple(getattr(var.aval, "shape", ())), str(getattr(var.aval, "dtype", var.aval))
-                size = n_iterations * aval_bytes(var.aval)
+                size = n_iterations * cut.graph.bytes(var)
                 value_name = f"{name}/{equation_name(cut.graph, i)}"
                 found.append(RecomputedValue(value_name, shape, dtype, size, source_line(eqn) or ""))
         found += [

@@ -10,7 +10,7 @@ it.
 from __future__ import annotations
 
 import abc
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from jaxaot._immutable import immutable
@@ -98,9 +98,9 @@ class AbstractBodyInterface(abc.ABC):
         del eqn
         return frozenset().union(*(body.effects for body in bodies))
 
-    def price(self, price: int, slot: Slot) -> int:
-        """Returns the price of keeping a value for a body, given that for the enclosing graph."""
-        del slot
+    def price(self, price: int, slot: Slot, size: Callable[[Any], int]) -> int:
+        """Returns the price of keeping a value for a body, given that for the enclosing graph, and the sizes there."""
+        del slot, size
         return price
 
     def settled(self, eqns: Sequence[Eqn], atoms: Sequence[Atom]) -> tuple[list[Any], list[Any]]:

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Any
 
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.walk import aval_bytes, variables
+from jaxaot.ir.walk import variables
 from jaxaot.partition.classify import Classified, Side
 
 _NEAR_THE_ENDS = 0.02
@@ -47,8 +47,8 @@ def bottlenecks(graph: Classified, cost: Callable[[Any], int]) -> frozenset[int]
     last |= {var: len(forward) for var in {shows.get(var, var) for var in variables(graph.outputs)} & made.keys()}
     change = [0] * (len(forward) + 1)
     for var, k in made.items():
-        change[k] += aval_bytes(var.aval)
-        change[last[var]] -= aval_bytes(var.aval)
+        change[k] += graph.bytes(var)
+        change[last[var]] -= graph.bytes(var)
     alive = list(accumulate(change[:-1]))
     elapsed = list(accumulate(cost(graph.eqns[position]) for position in forward))
     inner = [k for k, t in enumerate(elapsed) if _NEAR_THE_ENDS <= t / max(1, elapsed[-1]) <= 1 - _NEAR_THE_ENDS]

@@ -14,8 +14,9 @@ from typing import Any
 
 from jaxaot._immutable import immutable
 from jaxaot._typing import Var
+from jaxaot.ir.placements import Placements, placements_of
 from jaxaot.ir.primitives import is_pure
-from jaxaot.ir.walk import Makers, backward_slice, forward_slice, variables
+from jaxaot.ir.walk import Makers, aval_bytes, backward_slice, forward_slice, variables
 from jaxaot.plan.stages import JointGraph
 
 
@@ -71,6 +72,15 @@ class Classified:
     def gradients(self) -> list[Any]:
         """The atoms that are gradients."""
         return self.joint.jaxpr.jaxpr.outvars[self.joint.n_outputs + self.joint.n_refills :]
+
+    @cached_property
+    def placements(self) -> Placements | None:
+        """Which part of each value one device holds; None where each holds all."""
+        return placements_of(self.joint.jaxpr.jaxpr, self.joint.placed)
+
+    def bytes(self, var: Var) -> int:
+        """Returns what a value takes on one device."""
+        return aval_bytes(var.aval if self.placements is None else self.placements.part(var))
 
     @cached_property
     def constants(self) -> dict[Any, Any]:

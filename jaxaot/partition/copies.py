@@ -29,7 +29,7 @@ def bytes_around_convolutions(jaxpr: Jaxpr, size: Callable[[Any], int]) -> dict[
 
     Args:
       jaxpr: The graph.
-      size: How large a value of a type is.
+      size: How large a value is.
     """
     found: dict[int, int] = {}
     images: dict[Any, int] = {}  # by the cotangent that it is made of, the gradient of an image
@@ -41,9 +41,9 @@ def bytes_around_convolutions(jaxpr: Jaxpr, size: Callable[[Any], int]) -> dict[
             continue
         given = variables(eqn.invars)
         if _sums_over_batch(eqn):
-            found[i] += max((images[var] - size(var.aval) for var in given if var in images), default=0)
+            found[i] += max((images[var] - size(var) for var in given if var in images), default=0)
         else:
-            images[given[0]] = size(eqn.outvars[0].aval)
+            images[given[0]] = size(eqn.outvars[0])
     return found
 
 
@@ -54,15 +54,15 @@ def bytes_around_scatters(
 
     Args:
       jaxpr: The graph.
-      size: How large a value of a type is.
+      size: How large a value is.
       shown: Takes a variable to those that it is a view of.
     """
     found: dict[int, int] = {}
     for i, eqn in enumerate(jaxpr.eqns):
         if eqn.primitive.name.startswith("scatter"):
             updates = variables(eqn.invars[2:])
-            n_bytes = sum(size(var.aval) for var in updates)
-            if any(size(owner.aval) > n_bytes for var in updates for owner in shown(var)):
+            n_bytes = sum(size(var) for var in updates)
+            if any(size(owner) > n_bytes for var in updates for owner in shown(var)):
                 found[i] = 2 * n_bytes
     return found
 
@@ -77,7 +77,7 @@ def copied_bytes(eqn: Eqn, size: Callable[[Any], int]) -> int:
 
     Args:
       eqn: The equation.
-      size: How large a value of a type is.
+      size: How large a value is.
     """
     if kind(eqn) is not Kind.CONVOLUTION:
         return 0
@@ -91,8 +91,8 @@ def copied_bytes(eqn: Eqn, size: Callable[[Any], int]) -> int:
         (*kernel[2:], kernel[1], kernel[0]),
         (result[0], *result[2:], result[1]),
     )
-    arrays = (*(atom.aval for atom in eqn.invars), eqn.outvars[0].aval)
-    return sum(size(aval) for aval, order in zip(arrays, orders, strict=True) if _moves(aval.shape, order))
+    arrays = (*eqn.invars, eqn.outvars[0])
+    return sum(size(atom) for atom, order in zip(arrays, orders, strict=True) if _moves(atom.aval.shape, order))
 
 
 def _moves(shape: Sequence[int], order: Sequence[int]) -> bool:

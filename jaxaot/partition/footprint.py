@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from jaxaot._immutable import immutable
+from jaxaot._jax import Literal
 from jaxaot._typing import Aval, Eqn, Jaxpr
+from jaxaot.ir.placements import Placements
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import Target
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs, variables
@@ -31,10 +33,16 @@ class Footprint:
     Attributes:
       value: The size of what is computed.
       held: The size of inputs and outputs.
+      parts: Which part of each value one device holds, in each of the graphs; all of those that none knows.
     """
 
     value: Size = aval_bytes
     held: Size = aval_bytes
+    parts: tuple[Placements, ...] = ()
+
+    def of(self, atom: Any, is_held: bool = False) -> int:
+        """Returns what a value of the graphs takes on one device: one that is computed, or an input or output."""
+        return (self.held if is_held else self.value)(_part(atom, self.parts))
 
     def copied(self, jaxpr: Jaxpr) -> int:
         """Returns the bytes of the copies of inputs of a graph that its convolutions read."""
@@ -42,14 +50,19 @@ class Footprint:
             return 0
         inputs = set(jaxpr.invars)
         read = {var for eqn in _convolutions(jaxpr) for var in variables(eqn.invars) if var in inputs}
-        return sum(self.value(var.aval) for var in read if self.value(var.aval) > self.held(var.aval))
+        return sum(self.of(var) for var in read if self.of(var) > self.of(var, is_held=True))
 
 
-def footprint_on(target: Target, *jaxprs: Jaxpr) -> Footprint:
-    """Returns what values of some graphs take on a device."""
+def _part(atom: Any, parts: Sequence[Placements]) -> Aval:
+    found = next((known for known in parts if not isinstance(atom, Literal) and atom in known.of), None)
+    return atom.aval if found is None else found.part(atom)
+
+
+def footprint_on(target: Target, *jaxprs: Jaxpr, parts: tuple[Placements, ...] = ()) -> Footprint:
+    """Returns what values of some graphs take on a device; `parts` as of `Footprint`."""
     if not target.has_tiles:
-        return Footprint()
-    images = {image for jaxpr in jaxprs for eqn in _convolutions(jaxpr) for image in _images(eqn)}
+        return Footprint(parts=parts)
+    images = {image for jaxpr in jaxprs for eqn in _convolutions(jaxpr) for image in _images(eqn, parts)}
     by_shape = dict(images)
     ends = {(shape[0], shape[-1]) for shape, dims in images if set(dims) == {0, len(shape) - 1}}
 
@@ -62,7 +75,7 @@ def footprint_on(target: Target, *jaxprs: Jaxpr) -> Footprint:
             return compact_bytes(aval)
         return min(_padded_bytes(aval, *dims), _padded_bytes(aval, *dims[::-1]))
 
-    return Footprint(value, compact_bytes)
+    return Footprint(value, compact_bytes, parts)
 
 
 def compact_bytes(aval: Aval) -> int:
@@ -94,7 +107,7 @@ def _convolutions(jaxpr: Jaxpr) -> Iterator[Eqn]:
                 yield from _convolutions(body)
 
 
-def _images(eqn: Eqn) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
+def _images(eqn: Eqn, parts: Sequence[Placements]) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
     """Yields the shapes of the image that a convolution reads and of the one that it writes, with batch and features.
 
     Where it computes the gradient of a kernel, which sums over the batch, that is what it reads, twice.
@@ -105,4 +118,4 @@ def _images(eqn: Eqn) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
     if numbers.lhs_spec[0] != numbers.out_spec[0]:
         specs, atoms = (numbers.lhs_spec, numbers.rhs_spec), tuple(eqn.invars)
     for atom, spec in zip(atoms, specs, strict=True):
-        yield tuple(atom.aval.shape), (spec[0], spec[1])
+        yield tuple(_part(atom, parts).shape), (spec[0], spec[1])

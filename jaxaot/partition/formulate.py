@@ -15,7 +15,7 @@ from jaxaot._jax import DropVar
 from jaxaot._typing import Eqn, Var
 from jaxaot.errors import PolicyError
 from jaxaot.ir.primitives import is_pure
-from jaxaot.ir.walk import aval_bytes, variables
+from jaxaot.ir.walk import variables
 from jaxaot.partition.classify import Classified, Side
 from jaxaot.partition.policies import Choice, HoldingExchanges, Policy
 from jaxaot.partition.problem import FORBIDDEN, Problem, Solution
@@ -160,7 +160,7 @@ def formulate(
         for var in made:
             # RECOMPUTE forbids the value, SAVE the step: both at once can leave no way at all
             is_forbidden = choice is Choice.RECOMPUTE and var not in graph.refills
-            weight = paid.get(var, 0 if var in free else aval_bytes(var.aval) * n_times)
+            weight = paid.get(var, 0 if var in free else graph.bytes(var) * n_times)
             add_value(var, FORBIDDEN if is_forbidden else weight)
         end_step(FORBIDDEN if is_fixed else cost(eqn) * n_times, read, i)
     needed = [number[var] for var in graph.needed]

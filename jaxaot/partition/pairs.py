@@ -12,6 +12,7 @@ from typing import Any
 from jaxaot._immutable import immutable
 from jaxaot._jax import Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var
 from jaxaot._typing import Eqn
+from jaxaot.ir.placements import NOWHERE, Placements
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import reading, splice, substitute
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
@@ -129,8 +130,14 @@ def pair_at(graph: Classified, position: int) -> Pair | None:
     return Pair(interface, position, eqn, operands, results, kept, followers)
 
 
-def join(pair: Pair, which: int) -> JoinedBody:
-    """Returns body `which` of the equations of a pair, joined."""
+def join(pair: Pair, which: int, placements: Placements | None = None) -> JoinedBody:
+    """Returns body `which` of the equations of a pair, joined.
+
+    Args:
+      pair: The pair.
+      which: Which body.
+      placements: Which part of each value of the graph around it, and of the bodies, one device holds.
+    """
     interface = pair.interface
     body = interface.bodies(pair.eqn)[which]
     inputs = [make_var(var.aval) for var in body.jaxpr.invars]
@@ -170,7 +177,14 @@ def join(pair: Pair, which: int) -> JoinedBody:
     jaxpr = make_jaxpr_object(invars, outvars, eqns, list(constants))
     in_roles = (*map(Primal, range(len(inputs))), *map(Cotangent, range(len(invars) - len(inputs))))
     out_roles = (*map(Output, range(len(pair.kept))), *map(Gradient, range(sum(sizes))))
-    joint = JointGraph(close_jaxpr(jaxpr, list(constants.values())), in_roles, out_roles)
+    placed = NOWHERE
+    if placements is not None:
+        given = [slot.inner[which] for slot in pair.operands]
+        given += [follower.operands[i].inner[which] for follower in pair.followers for i in follower.own]
+        made = [pair.results[number].inner[which] for number in pair.kept]
+        made += [slot.inner[which] for follower in pair.followers for slot in interface.results(follower.eqn)]
+        placed = placements.placed(given, made)
+    joint = JointGraph(close_jaxpr(jaxpr, list(constants.values())), in_roles, out_roles, placed=placed)
     return JoinedBody(joint, inputs, outputs, own, gradients_of, spans)
 
 

@@ -19,7 +19,7 @@ from jaxaot.errors import BudgetError, OffloadError, PolicyError
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, target_now
-from jaxaot.ir.walk import aval_bytes, source_line, sub_jaxprs
+from jaxaot.ir.walk import source_line, sub_jaxprs
 from jaxaot.partition.bodies import Rule, cut_bodies
 from jaxaot.partition.bottlenecks import bottlenecks, head_products
 from jaxaot.partition.budget import MAX_EXACT, Budgets, Fit, parse_budget, parse_fit
@@ -181,7 +181,7 @@ class Cutter:
         variant, solution = self._by_save_all
         # refills are given back whatever is saved, so they are not counted
         kept = [var for var in variant.formulation.saved(solution) if var not in variant.graph.refills]
-        return sum(aval_bytes(var.aval) for var in kept), solution.weight
+        return sum(map(variant.graph.bytes, kept)), solution.weight
 
     @cached_property
     def _by_save_all(self) -> tuple[Variant, Solution]:
@@ -215,7 +215,8 @@ class Cutter:
     @cached_property
     def _searched(self) -> Cutter:
         """What cuts the same graph within the bytes of the minimum cut."""
-        most = _SMALL * largest_product(self.joint.jaxpr.jaxpr) if self.holds_products else math.inf
+        small = _SMALL if self.target.name == "cpu" else 0  # elsewhere kernels of products are what takes time
+        most = small * largest_product(self.joint.jaxpr.jaxpr) if self.holds_products else math.inf
         return dataclasses.replace(self, policy=HoldingExchanges(self.function, most))
 
     @cached_property
@@ -291,10 +292,7 @@ class Cutter:
 
         To repeat a matmul may take less time than what the minimum cut repeats, and more may then be let go.
         """
-        variant = self.unlimited
-        places = (variant.formulation.positions[step] for step in solution.repeated)
-        cost = sum(self._time(variant.graph.eqns[i]) for i in places)
-        cost += sum(self._time(eqn) * n_times for eqn, n_times in variant.bodies.inside.repeated)
+        cost = self._recomputing(solution)
         try:
             # the minimum cut never repeats a matmul; a budget of its own bytes may, and so find a faster one
             searched = self._searched
@@ -353,6 +351,7 @@ class Cutter:
         Args:
           parts: The one that was asked for.
         """
+        parts = self._settled(parts)
         asked, held, best = parts.plan.extra_bytes, parts.timeline.held_bytes, parts
         fastest = lambda: self._corner(self.budgets.fastest.weight)
         for find in (*self._rung_finders(asked), fastest, *self._min_cut_finder()):
@@ -362,6 +361,25 @@ class Cutter:
                 if saved > asked and (held + saved) * _ALIKE < best.timeline.peak_bytes:
                     best = min(best, make(), key=lambda rung: rung.timeline.peak_bytes)
         return best
+
+    def _settled(self, parts: Partition) -> Partition:
+        """Returns the minimum cut in place of one that saves more, takes no less memory and is hardly any faster."""
+        if get_policy(self.policy) is not min_cut:
+            return parts
+        solution = self._attempt(lambda: self.unlimited.budgets.leanest)
+        whole = sum(map(self._time, self.graph.eqns))
+        longer = self._recomputing(solution) - (parts.plan.recompute_seconds or 0.0) * 1e12
+        if solution.weight >= parts.plan.extra_bytes or longer > (_ALIKE - 1) * whole:
+            return parts
+        settled = self.cut()
+        return settled if settled.timeline.peak_bytes <= parts.timeline.peak_bytes else parts
+
+    def _recomputing(self, solution: Solution) -> int:
+        """Returns how long the cut without a budget computes again, in picoseconds."""
+        variant = self.unlimited
+        places = (variant.formulation.positions[step] for step in solution.repeated)
+        cost = sum(self._time(variant.graph.eqns[i]) for i in places)
+        return cost + sum(self._time(eqn) * n_times for eqn, n_times in variant.bodies.inside.repeated)
 
     def _rung_finders(self, saved: int = -1) -> list[_Finder]:
         """Returns what finds rungs of shares of `save_all` that are more than some bytes, and the leanest."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jaxaot._typing import Atom
-from jaxaot.ir.walk import aval_bytes, backward_slice, variables
+from jaxaot.ir.walk import backward_slice, variables
 from jaxaot.partition.classify import Classified, Side
 from jaxaot.partition.formulate import choice_of
 from jaxaot.partition.policies import Choice, Policy
@@ -47,7 +47,7 @@ def keeping_prices(
         choice = choice_of(eqn, policy)
         again = sum(price[var] for var in dict.fromkeys(variables(eqn.invars)))
         for var in eqn.outvars:
-            kept = prices.get(var, 0 if var in outputs else scale * aval_bytes(var.aval))
+            kept = prices.get(var, 0 if var in outputs else scale * graph.bytes(var))
             if var in free:
                 price[var] = 0
             elif choice is Choice.SAVE:

@@ -6,7 +6,7 @@ in.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from jax.sharding import PartitionSpec
@@ -48,9 +48,9 @@ class ShardMap(AbstractBodyInterface):
     def effects(self, eqn: Eqn, bodies: Sequence[Any]) -> Any:
         return {effect for effect in bodies[0].effects if not is_named_axis_of(effect, eqn.params["mesh"])}
 
-    def price(self, price: int, slot: Slot) -> int:
+    def price(self, price: int, slot: Slot, size: Callable[[Any], int]) -> int:
         """One device keeps its own part."""
-        whole = aval_bytes(slot.outer.aval)
+        whole = size(slot.outer)
         return -(-price * aval_bytes(slot.inner[0].aval) // whole) if whole else 0
 
     def settled(self, eqns: Sequence[Eqn], atoms: Sequence[Atom]) -> tuple[list[Any], list[Any]]:

@@ -16,7 +16,7 @@ from jaxaot.ir.gate import hold_fills
 from jaxaot.ir.primitives import Kind, is_pure, is_view, kind
 from jaxaot.ir.rewrite import extract, first_outputs
 from jaxaot.ir.schedule import recompute_late
-from jaxaot.ir.walk import aval_bytes, backward_slice, forward_index, region_index, source_line, variables
+from jaxaot.ir.walk import backward_slice, forward_index, region_index, source_line, variables
 from jaxaot.partition.body_plan import BodyPlan, InnerValue
 from jaxaot.partition.classify import Classified, Side
 from jaxaot.partition.policies import Choice
@@ -90,7 +90,7 @@ def split(decided: Decided, label: str, save_all_bytes: int, inside: BodyPlan) -
         (
             *(
                 RecomputedValue(
-                    equation_name(graph, i), *_type(var), aval_bytes(var.aval), source_line(graph.eqns[i]) or ""
+                    equation_name(graph, i), *_type(var), graph.bytes(var), source_line(graph.eqns[i]) or ""
                 )
                 for i in recomputed
                 if i in forward_eqns
@@ -146,7 +146,7 @@ def _saved_value(decided: Decided, var: Var, label: str, inner: InnerValue | Non
         why = reason(graph, var, decided.choices, label)
     name = inner.name if inner is not None else equation_name(graph, position)
     source = inner.source if inner is not None else source_line(graph.eqns[position]) or ""
-    return SavedValue(name, *_type(var), aval_bytes(var.aval), source, why)
+    return SavedValue(name, *_type(var), graph.bytes(var), source, why)
 
 
 def reason(graph: Classified, var: Var, choices: Mapping[int, Choice], label: str) -> str:
@@ -167,9 +167,9 @@ def reason(graph: Classified, var: Var, choices: Mapping[int, Choice], label: st
     if choices[position_of_base] is Choice.SAVE:
         return f"{phrase}, which {label if region_index(base) is None else 'its region'} never recomputes"
     operands = sum(
-        aval_bytes(operand.aval) for operand in dict.fromkeys(variables(eqn.invars)) if operand in graph.producer
+        graph.bytes(operand) for operand in dict.fromkeys(variables(eqn.invars)) if operand in graph.producer
     )
-    if operands < aval_bytes(var.aval):
+    if operands < graph.bytes(var):
         return f"{phrase}, kept for the time that it takes to compute it again"
     return f"no heavier than what it is computed from ({format_bytes(operands)} for its operands)"
 

@@ -9,6 +9,7 @@ equations in another order or by putting values where a gradient will be written
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ import numpy as np
 
 from jaxaot._jax import DropVar
 from jaxaot._typing import ClosedJaxpr, Jaxpr
+from jaxaot.ir.placements import NOWHERE, Placements
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import Target, target_now
 from jaxaot.ir.walk import Makers, aval_bytes, is_on_host, source_line, sub_jaxprs, variables
@@ -24,7 +26,7 @@ from jaxaot.partition.copies import bytes_around_convolutions, bytes_around_scat
 from jaxaot.partition.epilogues import BITS, packed_masks, unwritten
 from jaxaot.partition.footprint import Footprint, Size, footprint_on
 from jaxaot.partition.on_chip import WORKSPACE, Life, placed_on_chip
-from jaxaot.plan.saved import FromForward
+from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
 from jaxaot.plan.stages import Partition
 from jaxaot.plan.timeline import Moment, Timeline
 
@@ -38,24 +40,47 @@ def memory_timeline(partition: Partition, size: Size | None = None) -> Timeline:
     """
     forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
     outputs, gradients = _results(partition)
-    taking = footprint_of(partition) if size is None else Footprint(size, size)
+    taking = footprint_of(partition, size)
     constants = [*partition.forward.consts, *partition.backward.consts]
-    held = sum(taking.held(var.aval) for var in (*forward.invars, *outputs, *gradients)) + _constant_bytes(constants)
+    held = sum(taking.of(var, is_held=True) for var in (*forward.invars, *outputs, *gradients))
+    held += _constant_bytes(constants)
     whole = held + taking.copied(forward)
     kept = _kept(partition)
-    on = _On(partition.target or target_now(), taking.value)
+    on = _On(partition.target or target_now(), taking.of)
     uses = _Uses(forward, _with_sources(forward, outputs), kept, on)
     moments = _moments(forward, "forward", whole, uses, on)
     residuals = _made_residuals(partition)
-    n_bytes = sum(on.size(var.aval) for var in residuals)
+    n_bytes = sum(map(on.size, residuals))
     uses = _Uses(backward, _with_sources(backward, gradients), (), on)
     moments += _moments(backward, "backward", whole, uses, on, n_bytes, residuals)
     return Timeline(tuple(moments), held)
 
 
-def footprint_of(partition: Partition) -> Footprint:
-    """Returns what values of both graphs take on the target that they were cut for."""
-    return footprint_on(partition.target or target_now(), partition.forward.jaxpr, partition.backward.jaxpr)
+def footprint_of(partition: Partition, size: Size | None = None) -> Footprint:
+    """Returns what values of both graphs take on the target that they were cut for; `size` as of `memory_timeline`."""
+    graphs, parts = (partition.forward.jaxpr, partition.backward.jaxpr), _parts_of(partition)
+    if size is not None:
+        return Footprint(size, size, parts)
+    return footprint_on(partition.target or target_now(), *graphs, parts=parts)
+
+
+def _parts_of(partition: Partition) -> tuple[Placements, ...]:
+    """Returns which part of each value of both graphs one device holds."""
+    joint, forward, backward = partition.joint, partition.forward.jaxpr, partition.backward.jaxpr
+    placed = joint.placed
+    if placed is NOWHERE:
+        return ()
+    given, made = placed.inputs[: joint.n_primals], placed.outputs[: joint.n_outputs]
+    there = Placements(forward, dataclasses.replace(placed, inputs=given, outputs=made))
+    of_source = {
+        FromPrimal: forward.invars,
+        FromOutput: forward.outvars,
+        FromForward: forward.outvars[joint.n_outputs :],
+    }
+    known = [of_source[type(s)][s.index] if type(s) in of_source else None for s in partition.plan.residuals]
+    inputs = (*there.placed(known).inputs, *placed.inputs[joint.n_primals :])
+    asked = placed.outputs[joint.n_outputs + joint.n_refills :]
+    return there, Placements(backward, dataclasses.replace(there.placed(()), inputs=inputs, outputs=asked))
 
 
 def forward_timeline(closed: ClosedJaxpr, size: Size | None = None) -> Timeline:
@@ -64,17 +89,17 @@ def forward_timeline(closed: ClosedJaxpr, size: Size | None = None) -> Timeline:
     outputs = frozenset(set(variables(jaxpr.outvars)) - set(jaxpr.invars))
     target = target_now()
     taking = footprint_on(target, jaxpr) if size is None else Footprint(size, size)
-    held = sum(taking.held(var.aval) for var in (*jaxpr.invars, *outputs)) + _constant_bytes(closed.consts)
-    on = _On(target, taking.value)
+    held = sum(taking.of(var, is_held=True) for var in (*jaxpr.invars, *outputs)) + _constant_bytes(closed.consts)
+    on = _On(target, taking.of)
     uses = _Uses(jaxpr, _with_sources(jaxpr, outputs), (), on)
     return Timeline(tuple(_moments(jaxpr, "forward", held + taking.copied(jaxpr), uses, on)), held)
 
 
 class _On(NamedTuple):
-    """Where graphs run, and how large a value of a type is there."""
+    """Where graphs run, and how large a value is there."""
 
     target: Target
-    size: Size
+    size: Callable[[Any], int]
 
 
 def living_at(partition: Partition, place: int) -> list[tuple[Any, Any]]:
@@ -88,7 +113,7 @@ def living_at(partition: Partition, place: int) -> list[tuple[Any, Any]]:
     """
     forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
     outputs, gradients = _results(partition)
-    on = _On(partition.target or target_now(), footprint_of(partition).value)
+    on = _On(partition.target or target_now(), footprint_of(partition).of)
     makers = Makers(forward)
     if place < len(forward.eqns):
         return [(var, makers[var]) for var in _living(forward, place, outputs, _kept(partition), on)]
@@ -104,7 +129,7 @@ def living_in(jaxpr: Jaxpr, place: int) -> list[tuple[Any, Any]]:
     """Returns the same of a graph that runs alone."""
     outputs = frozenset(set(variables(jaxpr.outvars)) - set(jaxpr.invars))
     makers, target = Makers(jaxpr), target_now()
-    on = _On(target, footprint_on(target, jaxpr).value)
+    on = _On(target, footprint_on(target, jaxpr).of)
     return [(var, makers[var]) for var in _living(jaxpr, place, outputs, (), on)]
 
 
@@ -190,7 +215,7 @@ def _moments(
         ends[life.last] = ends.get(life.last, 0) + life.bytes
     for var in residuals:
         if var in uses.last:
-            released[uses.last[var]] = released.get(uses.last[var], 0) + on.size(var.aval)
+            released[uses.last[var]] = released.get(uses.last[var], 0) + on.size(var)
     moments = []
     kept_bytes = 0
     current = held + residual_bytes
@@ -267,7 +292,7 @@ def _lives(
                 continue
             makers = [masks[var]] if var in masks else skipped.intersection(variables(eqn.invars))
             first = min((position[maker] for maker in makers), default=i)
-            n_bytes = on.size(var.aval)
+            n_bytes = on.size(var)
             if var in masks and var not in outputs:
                 n_bytes = -(-n_bytes // BITS)
             found[var] = Life(first, max(i, last.get(var, i)), n_bytes)

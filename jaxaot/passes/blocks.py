@@ -15,11 +15,13 @@ from jax import lax
 
 from jaxaot._jax import ShapedArray
 from jaxaot._typing import ClosedJaxpr
-from jaxaot.ir.blocks import Region, Regions, with_batches
+from jaxaot.ir.blocks import Region, Regions
+from jaxaot.ir.counted_rows import with_batches
 from jaxaot.ir.roofline import eqn_picoseconds, target_now
 from jaxaot.ir.walk import aval_bytes, variables
 from jaxaot.passes.attention_blocks import attention_blocks
 from jaxaot.passes.dce import dce
+from jaxaot.passes.declared import Rewrite
 
 MIN_SAVED = 8 << 20
 """The least bytes that a loop is to save."""
@@ -48,7 +50,7 @@ class _Plan(NamedTuple):
     saved: int
 
 
-def blocks(closed: ClosedJaxpr) -> ClosedJaxpr:
+def blocks(closed: ClosedJaxpr, simpler: Rewrite = lambda closed: closed) -> ClosedJaxpr:
     """Returns the graph with losses over many classes and attention in blocks, where that saves memory for little time.
 
     z: f32[2048,32000] = dot_general x w           l, dx, dw = scan over 8 blocks of rows:
@@ -56,6 +58,10 @@ def blocks(closed: ClosedJaxpr) -> ClosedJaxpr:
     p: f32[2048,32000] = … exp z …           →         p = … exp z …
     dw = dot_general x p                               dw = dw + dot_general x[i] p
     dx = dot_general p w                               dx[i] = dot_general p w
+
+    Args:
+      closed: The graph.
+      simpler: See `attention_blocks`.
     """
     found = closed
     while (plan := _best(found)) is not None:
@@ -63,7 +69,7 @@ def blocks(closed: ClosedJaxpr) -> ClosedJaxpr:
         if written is None:
             break
         found = written
-    found = attention_blocks(found)
+    found = attention_blocks(found, simpler)
     return closed if found is closed else dce(found)
 
 

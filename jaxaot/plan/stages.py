@@ -20,6 +20,7 @@ from jaxaot._jax import load
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._unpicklable import OfOneProcess
 from jaxaot._util import format_bytes
+from jaxaot.ir.placements import NOWHERE, Placed
 from jaxaot.ir.regions import Region
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
 from jaxaot.ir.roofline import Target
@@ -246,6 +247,7 @@ class JointGraph(_Shown):
       names: The names that `checkpoint_name` gave in the forward.
       passed: What passes did to it, one line for each.
       spread: Over how many devices its values lie.
+      placed: How its inputs lie there, and its outputs are to lie, where bytes are counted of one device.
     """
 
     jaxpr: Any
@@ -256,6 +258,7 @@ class JointGraph(_Shown):
     names: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()
     spread: Spread = ON_ONE_DEVICE
+    placed: Placed = NOWHERE
 
     @property
     def n_primals(self) -> int:

@@ -382,6 +382,6 @@ def together(found: Sequence[tuple[str, Any, Any, int]], taking: Footprint) -> t
             key = role, "", "", ""
         counted = sums.setdefault(key, [0, 0])
         counted[0] += n
-        counted[1] += n * (taking.value if role in ("saved", "temporary") else taking.held)(var.aval)
+        counted[1] += n * taking.of(var, is_held=role not in ("saved", "temporary"))
     values = [Living(role, name, shape, n, size, line) for (role, name, shape, line), (n, size) in sums.items() if size]
     return tuple(sorted(values, key=lambda value: -value.bytes))

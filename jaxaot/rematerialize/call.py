@@ -25,7 +25,9 @@ from jaxaot._placement import are_several
 from jaxaot._typing import Aval, ClosedJaxpr
 from jaxaot._util import collector
 from jaxaot.errors import NotDifferentiableError, PackedDerivativeError, UntraceableHooksError
+from jaxaot.ir.placements import NOWHERE, Placed, shardings_in, speaks_of_meshes
 from jaxaot.ir.rewrite import drop_inputs, inline
+from jaxaot.ir.roofline import TARGETS, Target, assuming, target_assumed, target_now, target_of
 from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.costs import cut_options
@@ -38,7 +40,7 @@ from jaxaot.passes.declared import On
 from jaxaot.passes.hooked_residuals import pack_residuals
 from jaxaot.passes.pipeline import joint_passes, lowered_passes, on_several_devices, run_passes
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
-from jaxaot.plan.stages import Partition
+from jaxaot.plan.stages import JointGraph, Partition
 from jaxaot.rematerialize.linear import LinearMap, depending, derivative_of, with_items, with_outputs
 from jaxaot.rematerialize.room import Cuts, Turn
 from jaxaot.settings import Config
@@ -92,9 +94,13 @@ class RematCall:
       waits: Whether what is recomputed waits for the cotangents.
       is_default: Whether nobody asked for the policy, so that JAX may have the function where a cut gains nothing.
       turn: Its turn among the functions of a program, which without a budget share a room; None if it has none.
+      placed: How its inputs lie over several devices, as far as that is known.
+      lowered_for: Platform and kind of the devices that it will run on; None for the default device.
     """
 
     turn: Turn | None = None
+    placed: Placed = NOWHERE
+    lowered_for: tuple[str, str] | None = None
 
     def __init__(
         self,
@@ -110,13 +116,18 @@ class RematCall:
         self.hooks, self.waits, self.is_default = hooks, waits, is_default
         self._cuts: dict[tuple[int, ...], Cut | None] = {}
         self._mapped: dict[Any, RematCall] = {}
-        self._at: dict[Any, RematCall] = {memory_budget: self}  # which others at other budgets share
+        self._at: dict[Any, RematCall] = {(memory_budget, NOWHERE, None): self}  # which others at other budgets share
         self._several: dict[tuple[int, ...], Cuts[Cut] | None] = {}  # which others at other turns share
 
     @cached_property
     def is_differentiable(self) -> bool:
         """Whether there are a float input and a float output."""
         return any(map(_is_inexact, self.graph.in_avals)) and any(map(_is_inexact, self.graph.out_avals))
+
+    @cached_property
+    def shardings(self) -> list[Any]:
+        """The shardings that it asks for."""
+        return shardings_in(self.graph.jaxpr)
 
     def reached(self, inputs: Sequence[int]) -> tuple[int, ...]:
         """Returns the positions of the float outputs that depend on some inputs."""
@@ -151,8 +162,6 @@ class RematCall:
         """Returns whether JAX differentiates the function, because the cut that nobody asked for gains nothing."""
         if not self.is_default or self.memory_budget is not None or self.hooks is not None:
             return False
-        if are_several():  # gradients lie as parameters do by rules of our own
-            return False
         return get_policy(self.policy) is min_cut and not cutter.gains(parts)
 
     @collector.waits()
@@ -164,8 +173,11 @@ class RematCall:
         return None if cuts is None else turn.cut(cuts, self._is_loss)
 
     def _uncut(self, cutter: Cutter, outputs: tuple[int, ...]) -> Cut:
-        """Returns what stands for a function that JAX differentiates: it computes nothing again."""
-        return dataclasses.replace(self._finished(cutter.all_saved, 0, outputs), is_left=True)
+        """Returns what stands for a function that JAX differentiates: it computes nothing again.
+
+        On several devices it runs as it is: gradients lie as parameters do by rules of our own.
+        """
+        return dataclasses.replace(self._finished(cutter.all_saved, 0, outputs), is_left=not are_several())
 
     def _cuts_of(self, cutter: Cutter, outputs: tuple[int, ...]) -> Cuts[Cut]:
         def finished(parts: Partition, may_be_left: bool) -> Cut:
@@ -200,14 +212,33 @@ class RematCall:
             except (NotDifferentiableError, NotImplementedError):
                 return None  # such as a `while_loop`: forward mode works, and for reverse mode JAX raises itself
             said = self.settings.passes, self.settings.exact_rounding
-            lowered = lowered_passes(said[0], jax.default_backend(), said[1], On.CUT)
+            platform = self.lowered_for[0] if self.lowered_for else jax.default_backend()
+            lowered = lowered_passes(said[0], platform, said[1], On.CUT)
             passes = (*joint_passes(*said), *(on_several_devices(lowered) if are_several() else lowered))
-            joint = run_passes(joint, passes, check=self.settings.check_graphs)
-            return Cutter(joint, self.policy, holds_products=self.is_default, **cut_options(self.settings))
+            with assuming(self._target):
+                joint = run_passes(joint, passes, check=self.settings.check_graphs)
+            joint = dataclasses.replace(joint, placed=self._placed_in(joint))
+            options = cut_options(self.settings, self._target)
+            return Cutter(joint, self.policy, holds_products=self.is_default, **options)
 
         if not isinstance(self.memory_budget, Fit | Share):
             return make()
-        return once_for_all((self._content, perturbed, self.policy, self.settings), make)
+        made_for = self.settings, self.placed, self.lowered_for
+        return once_for_all((self._content, perturbed, self.policy, *made_for), make)
+
+    @property
+    def _target(self) -> Target:
+        """The device that cuts are made for: the one that settings or estimates name, else the one that it runs on."""
+        named = TARGETS.get(self.settings.costs) or target_assumed()
+        return named or (target_of(*self.lowered_for) if self.lowered_for else target_now())
+
+    def _placed_in(self, joint: JointGraph) -> Placed:
+        """Returns how primals of the joint graph lie, and gradients are to lie: as what they belong to."""
+        if self.placed is NOWHERE and not speaks_of_meshes(joint.jaxpr.jaxpr):
+            return NOWHERE
+        gradients = [self.placed.inputs[i] if self.placed.inputs else None for i in joint.differentiable_inputs]
+        outputs = (*[None] * (joint.n_outputs + joint.n_refills), *gradients)
+        return dataclasses.replace(self.placed, outputs=outputs)
 
     @property
     def _content(self) -> Hashable:
@@ -265,17 +296,25 @@ class RematCall:
             return self
         made = self._with(self.graph, self.memory_budget)
         made.turn, made._several, made._mapped, made._at = turn, self._several, self._mapped, self._at
+        made.placed, made.lowered_for = self.placed, self.lowered_for
         return made
 
-    def at(self, memory_budget: float | str | Fit | Share | None) -> RematCall:
-        """Returns the same graph, cut at another budget."""
-        if memory_budget not in self._at:
+    def at(
+        self,
+        memory_budget: float | str | Fit | Share | None,
+        placed: Placed = NOWHERE,
+        lowered_for: tuple[str, str] | None = None,
+    ) -> RematCall:
+        """Returns the same graph, cut at another budget, for inputs that lie so, on such devices."""
+        key = memory_budget, placed, lowered_for
+        if key not in self._at:
             made = self._with(self.graph, memory_budget)
-            self._at[memory_budget], made._at = made, self._at
+            made.placed, made.lowered_for = placed, lowered_for
+            self._at[key], made._at = made, self._at
             if len(self._at) > _MAX_BUDGETS:
                 self._at.pop(next(iter(self._at)), None)
             return made
-        return self._at[memory_budget]
+        return self._at[key]
 
     def __call__(self, *args: object) -> list[Any]:
         """Returns the outputs for some inputs."""

@@ -29,6 +29,7 @@ from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import sub_jaxprs
 from jaxaot.lower.on_devices import described, lines_of, partition_on_devices
+from jaxaot.lower.placed import lowered_for, placed_now
 from jaxaot.lower.static import refuse_cycles
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.fitting import budget_now, is_left_to_jax, is_measured
@@ -87,9 +88,10 @@ class Graph:
         """Whether functions under `remat` are called in it, whose budgets are what they were when it was traced."""
         return _holds_calls(self.call.graph.jaxpr)
 
-    def at(self, memory_budget: Any) -> Graph:
-        """Returns the same function, cut at another budget."""
-        call = self.call.at(memory_budget)
+    def at(self, memory_budget: Any, values: Sequence[Any]) -> Graph:
+        """Returns the same function, cut at another budget, for inputs that lie as some values do."""
+        inputs = (*self.closed_over, *values)
+        call = self.call.at(memory_budget, placed_now(inputs), lowered_for(inputs, self.call.shardings))
         return self if call is self.call else Graph(call, self.closed_over, self.out_tree, self.written)
 
     def in_turn(self) -> Graph:
@@ -332,7 +334,8 @@ class _Remat:
         hooks = state.saved_hooks if state.trace is None else None
         key = tree, sorts, cells.structure, static_key, options.policy is None, options.waits, chosen, settings, hooks
         try:
-            graph = graph_of(fn, flat, [*cells.arrays, *values], key, (args, kwargs)).at(budget)
+            inputs = [*cells.arrays, *values]
+            graph = graph_of(fn, flat, inputs, key, (args, kwargs)).at(budget, inputs)
         except (TypeError, IndexError) as error:
             self._static.explain(error, args, kwargs)
             raise without_own_frames(error)  # noqa: B904  # it is the same exception

@@ -20,7 +20,6 @@ from typing import Generic, Protocol, TypeVar
 from jaxaot._jax import running_traces
 from jaxaot._util import KeptWith
 from jaxaot.errors import BudgetError, PolicyError
-from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.partition import Cutter
 from jaxaot.partition.solve import NoCut
 from jaxaot.plan.stages import Partition
@@ -87,8 +86,8 @@ class Cuts(Generic[C]):
     @property
     def passed_on(self) -> int:
         """What it returns: the input of the next function, which both keep."""
-        joint = self._cutter.joint
-        return sum(map(aval_bytes, joint.jaxpr.out_avals[: joint.n_outputs]))
+        graph = self._cutter.graph
+        return sum(map(graph.bytes, graph.outputs))
 
 
 def used_by(parts: Partition) -> int:

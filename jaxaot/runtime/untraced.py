@@ -18,6 +18,7 @@ from jaxaot.errors import (
     ConcretizationError,
     LeakedTensorError,
     RecompileWarning,
+    StaticArgumentError,
     TraceError,
     UnreachableTensorError,
 )
@@ -30,8 +31,10 @@ from jaxaot.tape.modes import state
 
 MAX_KINDS = 64
 _AGAIN = 16
-"""Of how many calls of a kind the first is traced again, of as many such ones the first, and so on."""
-GOES_ON = (AttributeChangeError, ConcretizationError, LeakedTensorError, UnreachableTensorError)
+"""Of how many calls of a kind the last is traced again, of as many such ones the last, and so on."""
+GOES_ON = (
+    AttributeChangeError, ConcretizationError, LeakedTensorError, StaticArgumentError, UnreachableTensorError,
+)  # fmt: skip
 """What a trace refuses because of what the function does there, which Python can do."""
 _BY_VALUE = (bool, int, str, bytes, type(None))
 
@@ -104,7 +107,8 @@ class Untraced:
         if n is None:
             return False
         self._n_calls[kind] = n + 1
-        return not is_tried_again(n + 1)
+        is_second = n == 1  # which finds what the first made and kept, such as a layer for its input's size
+        return not (is_second or is_tried_again(n + 1))
 
     def note(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Notes that a call could not be traced."""

@@ -150,8 +150,11 @@ def check_static(leaf: Any) -> None:
     if type(leaf) in STAND_INS:
         leaf.settled("A compiled function, of an argument,")
     try:
-        hash(leaf)
-    except TypeError as error:
+        if not isinstance(leaf, slice):  # one of numbers is compared; it has a hash since Python 3.12
+            hash(leaf)
+        elif not all(isinstance(part, (*PLAIN, np.generic)) for part in (leaf.start, leaf.stop, leaf.step)):
+            raise TypeError("a slice of more than numbers")
+    except (TypeError, ValueError) as error:
         raise StaticArgumentError(
             f"An argument of type {type(leaf).__name__} is not hashable, so the compiled program cannot be kept for "
             "it. Pass tensors, arrays, numbers, strings, or containers of them; or make it hashable."

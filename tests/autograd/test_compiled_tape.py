@@ -424,3 +424,15 @@ def test_a_backward_to_a_leaf_that_only_the_call_knew():
     out = ja.compile(lambda: ja.ones(3).requires_grad_() * 2)()
     assert out.requires_grad
     out.sum().backward()  # as in eager, the gradient goes to what nobody holds
+
+
+def test_what_others_are_told_by_jax_is_no_part_of_a_hook():
+    told = []
+    jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: told.append(event))
+    cache = ja.autograd.TapeCompiler()
+    for _ in range(3):
+        with ja.compiler.compiled_autograd(cache):
+            y = (ja.ones(3, requires_grad=True) * 2).sin()
+            y.register_hook(lambda grad: grad * 2)
+            y.sum().backward()
+    assert told and cache.cache_info().eager == 0

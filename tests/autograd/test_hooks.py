@@ -501,6 +501,36 @@ def test_hooks_of_a_backward_inside_are_part_of_the_graph():
     assert again == w.grad.tolist() == [42, 42] and w._hooks is None
 
 
+KEPT = {
+    "a count": lambda g, log: len(log),
+    "a value": lambda g, log: g.sum().item(),
+    "a tensor": lambda g, log: g.sum(),
+}
+
+
+@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("kind", ["register_hook", "register_post_accumulate_grad_hook"])
+def test_what_a_hook_of_a_leaf_does_to_python_is_done_at_each_call(kind, kept):
+    found = []
+    for compiles in (False, True):
+        w, log, counts = ja.ones(2, requires_grad=True), [], {"n": 0}
+
+        def hook(g, log=log, counts=counts):
+            log.append(KEPT[kept](g, log))
+            counts["n"] += 1
+
+        def step(x, w=w):
+            w.grad = None
+            (x * w).sum().backward()
+
+        getattr(w, kind)(hook)
+        run = ja.compile(step) if compiles else step
+        for n in range(1, 4):
+            run(ja.ones(2) * n)
+        found.append(([float(value) for value in log], counts["n"], w.grad.tolist()))
+    assert found[0] == found[1] and found[1][1] == 3
+
+
 @pytest.mark.slow
 def test_hooks_that_look_at_leaves_are_part_of_the_graph_and_guarded():
     w = ja.ones(2, requires_grad=True)

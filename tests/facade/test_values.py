@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime
 import decimal
+import enum
 import math
 import pickle
 import warnings
@@ -41,6 +42,20 @@ def test_numbers_of_64_bits(array, make):
             make(array)
     with jax.enable_x64(True):
         np.testing.assert_array_equal(make(array).numpy(), array)
+
+
+def test_numbers_of_classes_of_their_own_are_numbers():
+    heads, rate = enum.IntEnum("Heads", {"FEW": 2, "MANY": 4}), type("Rate", (float,), {})
+    x = ja.ones(2)
+    uses = (lambda n: x * n, lambda n: n - x, lambda n: x.add(x, alpha=n), lambda n: x.clone().mul_(n))
+    for n, plain in ((heads.MANY, 4), (rate(0.5), 0.5)):
+        for fn in uses:
+            found, wanted = fn(n), fn(plain)
+            assert found.tolist() == wanted.tolist() and found.dtype == wanted.dtype
+    assert ja.ones(heads.FEW, heads.MANY).view(heads.MANY, heads.FEW).sum(heads.FEW - 1).tolist() == [2] * 4
+    assert ja.compile(lambda x, n: x[: n - 1] * n)(x, heads.FEW).tolist() == [2]
+    with pytest.raises(TypeError):
+        x * enum.Enum("Names", {"A": 1.5}).A  # pyright: ignore[reportOperatorIssue]
 
 
 def test_numbers_that_fit_are_taken():
@@ -208,3 +223,18 @@ def test_a_dtype_has_pytorchs_names_and_is_one_of_numpy_and_jax():
         assert result is kind
     cast = ja.compile(lambda x, to: x.to(to) if x.dtype.is_floating_point else x)
     assert cast(x, ja.int32).dtype is ja.int32 and cast(x, ja.bfloat16).dtype is ja.bfloat16
+
+
+def test_ranges_that_are_kept_are_those_of_the_layout_and_the_bounds():
+    x, y = ja.arange(12.0), ja.arange(12.0).view(3, 4).t()
+    for _ in range(3):
+        for bounds in ((1, 3), (0, 3), (-2, 3), (None, 2), (2, 1), (1, 100)):
+            part = slice(*bounds)
+            np.testing.assert_array_equal(x[part].numpy(), np.arange(12.0)[part])
+            np.testing.assert_array_equal(y[part].numpy(), np.arange(12.0).reshape(3, 4).T[part])
+            np.testing.assert_array_equal(x[2:][part].numpy(), np.arange(12.0)[2:][part])
+            z = ja.zeros(12)
+            z[part].add_(1)
+            np.testing.assert_array_equal(z.numpy(), np.isin(np.arange(12), np.arange(12)[part]))
+    with pytest.raises(ja.errors.TensorValueError, match="positive"):
+        x[3:1:-1]

@@ -13,11 +13,11 @@ bool_mask
 logging_in
 if_tensor while_tensor assert_tensor raise_on_nan skip_nan_step early_stop_loop generate_until_eos max_python_tensor
 expert_by_item lengths_max arange_item
+best_tracking
 bool_mask_out nonzero_loop unique_in moe_loop_where
 print_tensor print_constant per_param_norms format_loss pbar_set_description warn_in
 log_every
 numpy_in tolist_in sorted_by_value
-best_tracking
 self_counter nonlocal_counter
 lr_float_changes thresholds_schedule group_lr_set sched_inside sched_lambda
 step_int_changes int_for_float bound_method global_mutated warmup_lambda compiled_set_attr batch_sizes kv_cache_cat

@@ -9,8 +9,9 @@ import pytest
 from jax import lax
 
 from jaxaot._jax import jaxpr_as_fun
-from jaxaot.ir.blocks import Regions, with_batches
+from jaxaot.ir.blocks import Regions
 from jaxaot.ir.check import check_graph
+from jaxaot.ir.counted_rows import with_batches
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import sub_jaxprs
 from tests.seeds import seeds

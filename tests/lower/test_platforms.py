@@ -2,6 +2,7 @@
 
 import functools
 import re
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -10,8 +11,10 @@ import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 import jaxaot as ja
-from jaxaot.lower import jit, platforms
+from jaxaot.ir.roofline import TARGETS
+from jaxaot.lower import jit, placed, platforms
 from jaxaot.lower.platforms import platform_of
+from jaxaot.rematerialize.call import RematCall
 
 TYPES = tuple(jax.ShapeDtypeStruct(shape, "float32") for shape in ((256, 256), (512, 256)))
 
@@ -102,3 +105,20 @@ def compile_options(platform):
 def test_only_cpus_are_told_to_keep_barriers():
     assert "cse_barrier_expander" in compile_options("cpu")[0]["xla_disable_hlo_passes"]
     assert compile_options("tpu") == compile_options("several") == ({}, ())
+
+
+FINISHED = RematCall._finished
+
+
+def test_a_cut_is_made_for_the_devices_of_the_arguments(monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        placed, "first_device", lambda leaves: SimpleNamespace(platform="tpu", device_kind="TPU v5 lite")
+    )
+    monkeypatch.setattr(RematCall, "_finished", lambda call, parts, *a: made.append(parts) or FINISHED(call, parts, *a))
+
+    def loss(x):
+        return jax.nn.gelu(x @ x).sum()
+
+    jax.make_jaxpr(ja.value_and_grad(loss, memory_budget=0.5))(jnp.ones((8, 8)))
+    assert made[0].target is TARGETS["v5e"] and not any("skip_masked" in done for done in made[0].joint.passed)

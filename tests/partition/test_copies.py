@@ -18,7 +18,7 @@ def test_the_gradient_of_a_kernel_larger_than_its_image_is_copied(size, window, 
         return jax.lax.conv_general_dilated(image, kernel, (1, 1), pad, dimension_numbers=numbers).sum()
 
     graph = jax.make_jaxpr(jax.grad(loss))(kernel).jaxpr
-    around = bytes_around_convolutions(graph, aval_bytes)
+    around = bytes_around_convolutions(graph, lambda atom: aval_bytes(atom.aval))
     gradient = max(i for i in around if graph.eqns[i].outvars[0].aval.size == kernel.size)
     assert (around[gradient] >= kernel.nbytes) == copies
 

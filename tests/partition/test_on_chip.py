@@ -116,5 +116,5 @@ def test_a_slice_that_is_scattered_is_written_and_turned(is_slice):
 
     jaxpr = jax.make_jaxpr(scatter)(typed(64, dtype=jnp.int32), typed(32, 64, 16)).jaxpr
     views = {var: (jaxpr.invars[1],) for eqn in jaxpr.eqns if kind(eqn) is Kind.VIEW for var in eqn.outvars}
-    found = bytes_around_scatters(jaxpr, lambda aval: aval.size * 2, lambda var: views.get(var, (var,)))
+    found = bytes_around_scatters(jaxpr, lambda atom: atom.aval.size * 2, lambda var: views.get(var, (var,)))
     assert list(found.values()) == ([2 * 32 * 64 * 8 * 2] if is_slice else [])

@@ -9,6 +9,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot._jax import jaxpr_as_fun
+from jaxaot.ir import tiles
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.passes import attention_blocks, blocks
@@ -23,6 +24,8 @@ def small(monkeypatch):
     """Has small graphs be cut, of which blocks gain nothing."""
     for name in ("MIN_SAVED", "BLOCK_BYTES"):
         monkeypatch.setattr(attention_blocks, name, 1 << 9)
+    monkeypatch.setattr(attention_blocks, "ROWS", 8)
+    monkeypatch.setattr(tiles, "TILE", 8)
 
 
 def causal(rows, columns):
@@ -39,14 +42,36 @@ def padded(rows, columns):
     return causal(rows, columns) & (jnp.arange(columns) >= lengths[:, None])[:, None, None]
 
 
-MASKS = {"none": None, "causal": causal, "window": window, "padded": padded}
+def diagonal(rows, columns):
+    """Sequences of 8 that do not see one another."""
+    return (jnp.arange(rows) // 8)[:, None] == (jnp.arange(columns) // 8)[None, :]
+
+
+def empty(rows, columns):
+    """The first rows see nothing."""
+    return causal(rows, columns) & (jnp.arange(rows) >= 3)[:, None]
+
+
+def drawn(rows, columns):
+    return jnp.asarray(np.random.default_rng(5).random((rows, columns)) < 0.4)
+
+
+MASKS = {
+    "none": None,
+    "causal": causal,
+    "window": window,
+    "padded": padded,
+    "diagonal": diagonal,
+    "empty": empty,
+    "drawn": drawn,
+}
 
 
 def program(draw):
     """Returns a random loss of attention over queries, keys, values, with their sizes."""
     rows, columns = draw.choice([(32, 32), (37, 37), (24, 40)])
     mask = draw.choice([*MASKS.values()])
-    fill = draw.choice([-1e9, -1e30, "added"])
+    fill = draw.choice([-1e9, -1e30, "added", "min"])
     order = draw.choice(["bhqd", "bqhd", "qbhd"])
     is_by_hand, is_capped, is_dropped = (draw.random() < 0.4 for _ in range(3))
     is_grouped = draw.random() < 0.3
@@ -59,7 +84,11 @@ def program(draw):
             s = 3.0 * jnp.tanh(s / 3.0)
         if mask is not None:
             m = mask(rows, columns)
-            s = s + jnp.where(m, 0.0, -1e9).astype(s.dtype) if fill == "added" else jnp.where(m, s, fill)
+            least = jnp.finfo(s.dtype).min
+            if fill == "added":
+                s = s + jnp.where(m, 0.0, least / 2).astype(s.dtype)
+            else:
+                s = jnp.where(m, s, least if fill == "min" else fill)
         if is_by_hand:
             e = jnp.exp(s - jax.lax.stop_gradient(s.max(-1, keepdims=True)))
             p = e / e.sum(-1, keepdims=True)
@@ -80,7 +109,12 @@ def blocked(fn, *args):
     return closed, made
 
 
-@pytest.mark.parametrize("seed", seeds(60, 6))
+def n_narrow(closed):
+    """Returns how many loops visit some columns only."""
+    return str(closed).count(" = while[")
+
+
+@pytest.mark.parametrize("seed", seeds(120, 8))
 def test_random_attention_in_blocks_is_as_exact(seed, small):
     """The error beside float64 is at most twice that of the plain graph, and some for what both round."""
     draw = random.Random(seed)
@@ -120,6 +154,39 @@ def test_derivatives_and_vmap_of_blocked_attention(small):
     second = jax.grad(lambda q: (jax.grad(loss)(q, *args[1:]) ** 2).sum())
     closed, made = blocked(second, args[0])
     np.testing.assert_allclose(jaxpr_as_fun(made)(args[0])[0], jaxpr_as_fun(closed)(args[0])[0], rtol=1e-4, atol=1e-5)
+
+
+def softmax_of(mask, fill=-1e30):
+    def loss(q, k, v):
+        s = jnp.where(mask(q.shape[-2], k.shape[-2]), q @ k.swapaxes(-1, -2), fill)
+        return (jnp.tanh(jax.nn.softmax(s, -1) @ v @ jnp.eye(WIDTH)) ** 2).sum()
+
+    return jax.value_and_grad(loss, (0, 1, 2))
+
+
+@pytest.mark.parametrize("fill", [-1e30, -1e9, float("-inf")])
+@pytest.mark.parametrize("mask", [causal, window, diagonal, empty])
+def test_what_a_mask_discards_is_not_visited(mask, fill, small, monkeypatch):
+    """Values are those of the plain graph, of rows too that see nothing, and where keys or values are not finite."""
+    visited = []
+    monkeypatch.setattr(tiles, "_planned", lambda *a, of=tiles._planned: visited.append(of(*a)) or visited[-1])
+    q, k, v = (np.random.default_rng(i).normal(size=(1, 2, 32, WIDTH)).astype(np.float32) for i in range(3))
+    fn = softmax_of(mask, fill)
+    closed, made = blocked(fn, q, k, v)
+    assert n_narrow(made) >= 3
+    seen = np.asarray(mask(32, 32)).reshape(4, 8, 4, 8).any((1, 3))
+    for plan in visited:
+        reach = np.arange(4)
+        np.testing.assert_array_equal((reach >= plan.first[:, None]) & (reach < plan.last[:, None]), seen)
+    bad = [(q, k, v)]
+    for value in (np.nan, np.inf):
+        for i in range(3):
+            args = [x.copy() for x in (q, k, v)]
+            args[i][0, 1, 29, 2] = value
+            bad.append(tuple(args))
+    for args in bad:
+        for want, got in zip(*(jax.jit(jaxpr_as_fun(graph))(*args) for graph in (closed, made)), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
 def test_attention_of_tensors_in_blocks(small, using_machine):

@@ -342,3 +342,14 @@ def test_a_budget_for_everything_is_met_at_the_bucket():
     with pytest.raises(BudgetError):
         few(ja.interop.from_jax(X[: ROWS - 9]))
     assert not few.n_programs
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_looser_budget_is_not_dominated_by_no_budget(name):
+    loss, weights = MODELS[name]
+    n_products = lambda parts: sum("dot_general" in value.name for value in parts.plan.recomputed)
+    settled = ja.remat(lambda *args: loss(*args), policy="min_cut").partition(weights, X)
+    for share in (0.9, 0.7, 0.5):
+        parts = ja.remat(lambda *args: loss(*args), memory_budget=share).partition(weights, X)
+        is_less = settled.timeline.peak_bytes < parts.timeline.peak_bytes
+        assert not is_less or n_products(parts) < n_products(settled)

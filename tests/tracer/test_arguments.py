@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array
+import collections
 import dataclasses
 import functools
 import types
@@ -353,9 +355,55 @@ def test_an_iterator_within_an_argument_and_one_without_end_are_errors():
     import itertools
 
     with pytest.raises(errors.StaticArgumentError, match="read only once"):
-        ja.compile(lambda d: 0)({"params": iter([ja.ones(1)])})
+        ja.compile(lambda d: 0, fullgraph=True)({"params": iter([ja.ones(1)])})
+    with pytest.warns(errors.RecompileWarning, match="read only once"):
+        assert values(ja.compile(lambda d: next(d["params"]) * 2)({"params": iter([ja.ones(1)])})) == [2]
     with pytest.raises(errors.StaticArgumentError, match="more than 100000 items"):
         ja.compile(lambda it: 0)(itertools.count())
+
+
+CONTAINERS = {
+    "set": lambda values: set(values), "deque": lambda values: collections.deque(values, maxlen=4),
+    "bytearray": bytearray, "array": lambda values: array.array("d", values), "UserList": collections.UserList,
+    "a subclass": lambda values: Rows(values), "Counter": collections.Counter,
+}  # fmt: skip
+"""Containers that have no hash, of some numbers."""
+
+
+class Rows(collections.deque):
+    scale = 1
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_a_container_among_the_arguments_is_guarded_by_what_it_holds(name):
+    fn = lambda x, held, **named: x * sum(sorted(held)) + len(held) * getattr(held, "scale", 1) + len(named)
+    compiled, x, kept = ja.compile(fn, fullgraph=True), ja.ones(2), CONTAINERS[name]([1, 2])
+    calls = [kept, CONTAINERS[name]([1, 2]), CONTAINERS[name]([1, 2, 3]), kept]
+    for held in calls:
+        assert values(compiled(x, held)) == values(fn(x, held))
+    assert compiled.cache_info().misses == 2
+    for add in ("append", "add", "update"):
+        if hasattr(kept, add):
+            getattr(kept, add)([9] if add == "update" else 9)
+            break
+    assert values(compiled(x, kept)) == values(fn(x, kept))
+    if name == "a subclass":
+        kept.scale = 7
+        assert values(compiled(x, kept)) == values(fn(x, kept))
+    assert values(compiled(x, kept, more={"in": kept})) == values(fn(x, kept, more={"in": kept}))
+
+
+@pytest.mark.parametrize("compiles", [False, True])
+def test_what_is_done_to_a_container_among_the_arguments_is_done_at_each_call(compiles):
+    def step(x, queue, seen):
+        queue.append(x * 2)
+        seen.add(len(queue))
+        return queue.popleft() + len(seen), queue
+
+    run, queue, seen = ja.compile(step, fullgraph=True) if compiles else step, collections.deque([ja.ones(2)]), set()
+    found = [run(ja.ones(2) * n, queue, seen) for n in range(3)]
+    assert [values(value) for value, _ in found] == [[2, 2], [1, 1], [3, 3]]
+    assert all(result is queue for _, result in found) and values(queue[0]) == [4, 4] and seen == {2}
 
 
 # -- one thing in two places -------------------------------------------------------------------------------------------

@@ -114,12 +114,10 @@ def test_a_tensor_of_a_jax_transformation():
 # -- static arguments --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", [{1, 2}, bytearray(b"a"), slice(1, ja.ones(1)), np.array, range(3)])
+@pytest.mark.parametrize("value", [{1, 2}, bytearray(b"a"), slice(1, ja.ones(1)), slice(1), np.array, range(3)])
 def test_static_arguments(value):
-    fn, x = ja.compile(lambda x, how: x.add_(1)), ja.zeros(1)
-    try:
-        hash(value)
-    except TypeError:
+    fn, x = ja.compile(lambda x, how: x.add_(1), fullgraph=True), ja.zeros(1)
+    if isinstance(value, slice) and isinstance(value.stop, ja.Tensor):
         words = said(errors.StaticArgumentError, fn, x, value)
         assert f"type {type(value).__name__} is not hashable" in words
         assert x.item() == 0 and fn.cache_info().currsize == 0

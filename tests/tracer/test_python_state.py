@@ -39,10 +39,7 @@ OF_C = "state that C code keeps"
 OF_CLASSES = "what classes are asked for in C"
 NOTED = "a class shows that it notes reads"
 NOT_SEEN = {
-    "the subclasses of a class": OF_CLASSES,
     "getattr of super with a computed name": OF_CLASSES,
-    "a class registered with an ABC": OF_CLASSES,
-    "a class registered with an ABC of the standard library": OF_CLASSES,
     "a runtime protocol": OF_CLASSES,
     "an attribute of an enum member": "members of enums are constants",
     "default_factory replaced": "a function of the same code with other defaults",
@@ -67,10 +64,7 @@ NOT_SEEN = {
     "lru_cache with effects": OF_C,
     "cache_info of lru_cache": OF_C,
     "lru_cache filled from outside": OF_C,
-    "the decimal context": OF_C,
-    "the precision of the decimal context": OF_C,
     "a WeakKeyDictionary that is a cache": "an object dies between calls, which no guard tells",
-    "a BytesIO that is read": OF_C,
     "inspect.stack-free reflection by sys._getframe": "variables by the frame",
     "_base of a view": "what a captured tensor is a view of",
     "a setting of jax": "settings that the function itself asks for",

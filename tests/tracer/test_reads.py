@@ -189,6 +189,41 @@ def test_which_object_it_is(make):
     )
 
 
+@pytest.mark.parametrize("holds", [lambda s, x: x is s.cur, lambda s, x: any(x is y for y in s.known)])
+def test_whether_an_argument_is_a_tensor_that_is_held(holds):
+    a, b = ja.ones(2), ja.ones(2)
+    s = Bag(cur=a, known=[a])
+    fn = lambda x: x * (2 if holds(s, x) else 3)
+    compiled = ja.compile(fn)
+
+    def change(tensor):
+        s.cur, s.known = tensor, [tensor]
+
+    for held in (a, b, None, b, a):
+        change(held)
+        for x in (a, b, a):
+            np.testing.assert_array_equal(compiled(x), fn(x))
+    assert compiled.cache_info().currsize <= 4
+
+
+def test_a_parameter_that_is_passed_and_reached_as_well():
+    layer, other = ja.nn.Linear(2, 2), ja.ones(2, 2)
+    fn = ja.compile(lambda p: p * 0 + (1 if p is layer.weight else 2))
+    assert [fn(p).sum().item() for p in (layer.weight, other, layer.weight, other)] == [4, 8, 4, 8]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python says of what `id` is called since 3.12")
+def test_the_id_of_an_argument_is_guarded_where_code_asks_for_it():
+    a, layer = ja.ones(2), ja.nn.Linear(2, 2)
+    known = {id(a), *map(id, layer.parameters())}
+    asks = ja.compile(lambda x: x * (2 if id(x) in known else 3))
+    assert [asks(x).sum().item() for x in (a, ja.ones(2), a)] == [4, 6, 4]
+    others = ja.compile(lambda x: x * sum(id(p) in known for p in layer.parameters()))
+    for _ in range(3):
+        others(ja.ones(2))
+    assert others.cache_info().misses == 1
+
+
 def test_which_object_of_a_list_it_is():
     rows = [Bag(), Bag(), Bag()]
     s = Bag(cur=rows[2])

@@ -167,10 +167,29 @@ def test_a_run_that_only_a_trace_refuses_is_eager_and_says_so_once(monkeypatch):
         warnings.simplefilter("error")
         for n in range(2, 16):
             assert fn(ja.ones(()), a)[0, 0].item() == 2 + n
-        assert len(n_traces) == 1 and len(calls) == 15
+        assert len(n_traces) == 2 and len(calls) == 15, "the second call is tried as well"
         fn(ja.ones(()), a)
         fn(ja.ones(2, 3), a)
-    assert len(n_traces) == 3, "after a while it is tried again, and at once for another kind"
+    assert len(n_traces) == 4, "after a while it is tried again, and at once for another kind"
+
+
+def test_a_layer_that_the_first_call_makes_is_part_of_the_program_of_the_second():
+    class Lazy(ja.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = None
+
+        def forward(self, x):
+            if self.layer is None:
+                self.layer = ja.nn.Linear(x.shape[-1], 2)
+            return self.layer(x)
+
+    net = ja.compile(Lazy())
+    with pytest.warns(RecompileWarning, match="put a Linear into"):
+        first = net(ja.ones(3))
+    for _ in range(3):
+        np.testing.assert_allclose(net(ja.ones(3)).detach(), first.detach(), rtol=1e-6)
+    assert net.cache_info().misses == 1 and net.cache_info().hits >= 2
 
 
 def test_what_has_to_be_one_graph_raises_what_the_trace_raised():

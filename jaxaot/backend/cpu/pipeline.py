@@ -47,7 +47,7 @@ declare(
     # while rows and classes are axes as they were written
     Pass(
         "blocks",
-        FromModule("jaxaot.passes.blocks"),
+        FromModule(f"{__package__}.attention.blocks"),
         On.WHOLE | On.SHARD,
         ("cpu",),
         is_exact=False,

@@ -192,6 +192,8 @@ def is_object(value: object) -> bool:
     if isinstance(value, (Tensor, jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct)):
         return False
     cls = type(value)
+    if cls.__hash__ is None and cls.__module__.partition(".")[0] in sys.stdlib_module_names:
+        return cls is not slice  # a container, by what it holds
     if is_of_library(cls.__module__) or not has_attributes(value):
         return False
     # what says itself when it is equal is compared, unless it is a bag of fields that may hold tensors

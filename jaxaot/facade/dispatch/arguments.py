@@ -117,6 +117,9 @@ def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> li
     def convert(value: Any, name: str) -> Any:
         if isinstance(value, np.generic):
             value = value.item()
+        elif isinstance(value, NUMBERS) and type(value) not in NUMBERS:  # such as a member of an `IntEnum`
+            base: Any = next(cls for cls in NUMBERS[1:] if isinstance(value, cls))
+            value = base(value)
         if type(value) is int and not fits_default_int(value):
             return _as_float(value, name)
         if type(value) is float and is_beyond_float(value):

@@ -8,7 +8,15 @@ from typing import Any, NoReturn
 from jaxaot.errors import ArgumentError
 from jaxaot.facade.dispatch.arguments import STAND_INS, call_checked, check_fits, converted, flatten
 from jaxaot.facade.dispatch.dispatch import call, call_uncast
-from jaxaot.facade.dispatch.operands import MAX_KERNELS, WRITE_KERNELS, blank, gather, is_abstract_key, make_recipe
+from jaxaot.facade.dispatch.operands import (
+    MAX_KERNELS,
+    WRITE_KERNELS,
+    blank,
+    gather,
+    is_abstract_key,
+    make_recipe,
+    on_device,
+)
 from jaxaot.facade.dispatch.results import store_written
 from jaxaot.facade.dispatch.traced import call_inplace_traced
 from jaxaot.facade.dispatch.write import (
@@ -98,7 +106,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
             storage.check_alive()
         storage.check_reach(layout, target._offset, is_write=True)
         window, starts = find_window(storage.layout, layout, target._offset)
-        operands.append(starts)
+        operands.append(on_device(starts) if recorder is None else starts)
     key: list[Any] = [spec, static, lengths, layout, storage.layout, window]
     if spec.has_any:
         key.append(tuple(map(type, static)))

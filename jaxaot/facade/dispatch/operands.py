@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from jaxaot.facade.dispatch.arguments import NUMBERS, SURELY_INT, is_beyond_float
 from jaxaot.facade.kernels.first_uses import clear_first_uses
@@ -44,6 +45,26 @@ def blank(tensor: Tensor) -> Any:
     if tensor._storage.layout.is_abstract:
         return AbstractArray(layout.size, layout.dtype)
     return jax.numpy.zeros(layout.size, layout.dtype)
+
+
+_MAX_STARTS = 1 << 14
+_starts: dict[tuple[bytes, int], Any] = {}
+
+
+def on_device(starts: np.ndarray) -> Any:
+    """Returns where a window starts, from the second time on as an array of JAX, which programs take sooner."""
+    key = starts.tobytes(), starts.size
+    found = _starts.get(key)
+    if found is not None:
+        return found
+    if key not in _starts:
+        if len(_starts) >= _MAX_STARTS:
+            _starts.clear()
+        _starts[key] = None
+        return starts
+    with jax.ensure_compile_time_eval():
+        found = _starts[key] = jax.device_put(starts)
+    return found
 
 
 _READ, _BASE, _TARGET, _DEFAULT = "read", "base", "target", "default"  # marks in the keys of kernels
@@ -117,7 +138,7 @@ def gather(
                 else:
                     step = ("window", len(operands), shown, len(operands) + 1)
                     operands.append(array)
-                operands.append(starts)
+                operands.append(on_device(starts))
             history = value._history
             if history is not None and history.requires_grad:
                 mask |= bit

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import dtypes, lax
 
 from jaxaot._jax import is_tracer
 from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorValueError
@@ -21,7 +21,7 @@ from jaxaot.facade.memory.tensor import Tensor, wrap_array
 from jaxaot.facade.nodes.nodes import UnderivedNode
 from jaxaot.facade.subclass.subclass import SUBCLASSES, asks_classes, holds_subclass
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
-from jaxaot.ops.promotion import default_float, default_int, is_bool, is_complex, is_inexact, is_integral
+from jaxaot.ops.promotion import default_int, is_bool, is_complex, is_integral
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
 
@@ -233,7 +233,8 @@ _NEGATIVE = "bincount only supports 1-d non-negative integral inputs, and minlen
 def _dtype_of_counts(weights: Tensor | None) -> Any:
     if weights is None:
         return default_int()
-    return weights.dtype if is_inexact(weights.dtype) else default_float()
+    is_kept = is_complex(weights.dtype) or weights.dtype == np.float32  # the rest is summed in float64
+    return weights.dtype if is_kept else dtypes.canonicalize_dtype(np.float64)
 
 
 FUNCTIONS = {

@@ -30,7 +30,7 @@ from jaxaot.facade.view_ops.views import alias, slice_step, view_through
 from jaxaot.ops.promotion import canonical_dtype, is_bool, is_integral, overflows
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
-from jaxaot.views.chain import AbstractViewOp, Geometry, Select, Unsqueeze
+from jaxaot.views.chain import AbstractViewOp, Geometry, Select, Unsqueeze, ViewChain
 from jaxaot.views.index_dtype import MAX_INT32
 from jaxaot.views.layout import broadcast_size
 
@@ -246,8 +246,34 @@ def _check_bounds(view: Tensor, indices: list[Tensor | None]) -> None:
         raise DimError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
 
 
+_MAX_RANGES = 1 << 12
+_ranges: dict[tuple[Any, ...], tuple[ViewChain, Geometry]] = {}
+_BOUNDS = (int, type(None))
+
+
+def _range(tensor: Tensor, part: slice) -> Tensor:
+    """Returns the view of a range of plain numbers; how it is made is kept, as loops ask for the same ones."""
+    key = tensor._layout, tensor._offset, part.start, part.stop, part.step
+    found = _ranges.get(key)
+    if found is None:
+        step = slice_step(0, part, tensor._layout.size[0])
+        if len(_ranges) >= _MAX_RANGES:
+            _ranges.clear()
+        found = _ranges[key] = (step,), step.geometry(tensor._geometry)
+    return view_through(tensor, *found)
+
+
 def getitem(tensor: Tensor, index: object) -> Any:
     """Returns `tensor[index]`: a view for ints, slices, None and Ellipsis, a copy where index tensors take part."""
+    if (
+        type(index) is slice
+        and type(index.stop) is int
+        and type(index.start) in _BOUNDS
+        and type(index.step) in _BOUNDS
+        and state.trace is None
+        and tensor._layout.size
+    ):
+        return _range(tensor, index)
     parts = _parts(index)
     if state.trace is not None:
         moving = moving_window(tensor, index)

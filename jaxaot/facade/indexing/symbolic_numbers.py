@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxaot.facade.dispatch.arguments import STAND_INS
@@ -29,6 +30,7 @@ from jaxaot.facade.indexing.shown_numbers import is_logged, is_only_shown
 from jaxaot.facade.memory.asked import Place
 from jaxaot.facade.memory.source_line import user_line
 from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.ops.promotion import is_inexact
 from jaxaot.plan.facts import ComputesNumber, EntersGraph, Fact, FailsToCompute, ReadsNumber, UsesNumber
 from jaxaot.plan.number_program import (
     AskedNumber,
@@ -46,13 +48,26 @@ if TYPE_CHECKING:
     from jaxaot.facade.trace_state import TraceState
     from jaxaot.ops.table import OpSpec
 
+
+def _below(value: float, dtype: Any = np.float32) -> float:
+    """Returns the largest number of a dtype that is no more than a number."""
+    with np.errstate(over="ignore"):
+        found = np.asarray(value).astype(dtype)
+    return float(np.nextafter(found, np.asarray(-math.inf, dtype)) if float(found) > value else found)
+
+
+def _above(value: float, dtype: Any = np.float32) -> float:
+    """Returns the smallest number of a dtype that is no less than a number."""
+    return -_below(-value, dtype)
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
     "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "neg": operator.neg, "pos": operator.pos,
     "abs": abs, "invert": operator.invert, "lshift": operator.lshift, "rshift": operator.rshift,
     "and_": operator.and_, "or_": operator.or_, "xor": operator.xor, "lt": operator.lt, "le": operator.le,
     "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne, "round": round, "floor": math.floor,
-    "ceil": math.ceil, "trunc": math.trunc, "bool": bool,
+    "ceil": math.ceil, "trunc": math.trunc, "bool": bool, "below": _below, "above": _above,
 }  # fmt: skip
 """What can be done with numbers, by name."""
 _NUMBERS = (bool, int, float, complex)
@@ -60,6 +75,8 @@ _ARITHMETIC = {"add", "sub", "mul", "neg", "pos", "abs"}
 """What computes a number of a type that is known before the numbers are, and raises for none."""
 _SIGNS_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 """What a comparison is from the other side."""
+_LIMITS = {"gt": "below", "le": "below", "lt": "above", "ge": "above"}
+"""Which limit of 32 bits, in the place of a number, is compared with a value of 32 bits as the number itself is."""
 
 
 class Unknown(NamedTuple):
@@ -167,9 +184,29 @@ class Numbers:
 
     def compare(self, how: str, number: SymbolicNumber, other: Any) -> SymbolicNumber | None:
         """Returns whether a number that the graph computes is more, less … than another one; None if Python has to."""
-        symbol = next((symbol for step, symbol, _ in self.asked if step == number.step), None)
-        found = None if symbol is None else _compared(how, symbol, other)
-        return None if found is None else self.ask(found, bool, "A Python comparison")
+        symbol = self._asked_for(number)
+        if symbol is None or symbol.size != 1:
+            return None
+        limit = self._limit(how, symbol, other)
+        if limit is None:
+            return None
+        return self.ask(FUNCTIONS[how](symbol.reshape(()), limit), bool, "A Python comparison")
+
+    def _asked_for(self, number: SymbolicNumber) -> Any:
+        """Returns the symbol of a number that the graph computes by itself; None for any other."""
+        return next((symbol for step, symbol, _ in self.asked if step == number.step), None)
+
+    def _limit(self, how: str, symbol: Any, other: Any) -> Any:
+        """Returns what a symbol is compared with in the place of a number; None if Python has to compare."""
+        if type(other) is not SymbolicNumber:
+            return _constant_limit(how, symbol.dtype, other)
+        if type(other.value) is Unknown:
+            found = self._asked_for(other)
+            return None if found is None or found.dtype != symbol.dtype else found.reshape(())
+        if type(other.value) is float and symbol.dtype == np.float32 and how in _LIMITS:
+            return self.symbol(self.compute(_LIMITS[how], (other,)))
+        fits = type(other.value) is int and symbol.dtype == np.int32
+        return self.symbol(other) if fits and -(2**31) <= other.value < 2**31 else None
 
     def rely(self, number: SymbolicNumber, is_of_type: bool = False) -> Any:
         """Returns the value of a number; the trace relies on it, or on its type."""
@@ -330,25 +367,21 @@ def _operate(how: str, number: SymbolicNumber, other: object, is_right: bool) ->
     return FUNCTIONS[how](other, value) if is_right else FUNCTIONS[how](value, other)
 
 
-def _compared(how: str, symbol: Any, other: Any) -> Any:
-    """Returns what Python's comparison of the number that a symbol holds gives, as a symbol; None if Python has to."""
-    if type(other) not in (int, float) or symbol.size != 1:
+def _constant_limit(how: str, dtype: Any, other: Any) -> Any:
+    """Returns what a symbol of a dtype is compared with in the place of a Python number; None if Python has to."""
+    if type(other) not in (int, float) or other != other or dtype.kind == "c":
         return None
-    is_float = symbol.dtype.kind == "f"
-    if symbol.dtype.kind == "b":  # what another comparison gave
+    if is_inexact(dtype) and how in _LIMITS:
+        return dtype.type(FUNCTIONS[_LIMITS[how]](other, dtype))
+    if dtype.kind == "b":  # what another comparison gave
         least, most = 0, 1
     else:
-        limits = np.finfo(symbol.dtype) if is_float else np.iinfo(symbol.dtype)
-        least, most = (float(limits.min), float(limits.max)) if is_float else (limits.min, limits.max)
-    if not least <= other <= most:  # as a NaN is not
+        limits = jnp.finfo(dtype) if is_inexact(dtype) else jnp.iinfo(dtype)
+        least, most = float(limits.min), float(limits.max)
+    if not least <= other <= most:
         return None
-    limit = symbol.dtype.type(other)
-    if limit.item() != other:  # what the dtype lacks lies between two numbers that it has
-        if not is_float or how in ("eq", "ne"):
-            return None
-        is_more, is_below = how in ("gt", "ge"), limit.item() < other
-        how = ("gt" if is_more else "le") if is_below else ("ge" if is_more else "lt")
-    return FUNCTIONS[how](symbol.reshape(()), limit)
+    limit = dtype.type(other)
+    return limit if limit.item() == other else None
 
 
 def _binary(how: str, is_right: bool) -> Callable[..., Any]:

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from jaxaot import settings as config
 from jaxaot.facade.kernels.first_uses import is_rare, may_use_host, on_host
 from jaxaot.facade.kernels.kernels import Recipe, remember
 from jaxaot.facade.memory.tensor import Tensor
-from jaxaot.lower.sized import Sized
-from jaxaot.lower.version import Objects
 from jaxaot.lower.warm.kernels import keeping_kernels
 from jaxaot.ops.table import OpSpec
+
+if TYPE_CHECKING:
+    from jaxaot.lower.sized import Sized
 
 _BUCKETS = tuple(1 << n for n in range(3, 21))
 _MAX_FAMILIES = 512
@@ -157,11 +158,12 @@ def _program(
     for place in grows:
         i, dim = read.places[place]
         dims.setdefault(names[i], {})[dim] = _BUCKETS
-    return Sized(run, {}, _NO_OBJECTS, dims, _BUCKETS, None)  # type: ignore[arg-type]
+    from jaxaot.lower.sized import Sized  # of which a process without such ops needs nothing
+    from jaxaot.lower.version import Objects
+
+    without_objects = Objects(lambda _: False, _makes_none, lambda *_: None)
+    return Sized(run, {}, without_objects, dims, _BUCKETS, None)  # type: ignore[arg-type]
 
 
 def _makes_none(*_: object) -> NoReturn:
     raise AssertionError("operands of ops are arrays and numbers")
-
-
-_NO_OBJECTS = Objects(lambda _: False, _makes_none, lambda *_: None)

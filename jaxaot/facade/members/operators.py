@@ -129,5 +129,5 @@ PROTOCOLS = {
     "__pos__": lambda self: self, "__bool__": _truth, "__int__": _python_number(int),
     "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": _index_number,
     "__iter__": _iterate, "__contains__": _contains, "__delitem__": _delete, "__format__": _formatted,
-    "__reversed__": lambda self: call(lookup("flip"), (self,), (tuple(range(self.ndim)),)),
+    "__reversed__": lambda self: call(lookup("flip"), (self,), ((0,) if self.ndim else (),)),
 }  # fmt: skip

@@ -35,6 +35,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+import jax.monitoring
 import numpy as np
 
 from jaxaot.errors import TracedPrintWarning, TraceError, VolatileError
@@ -64,6 +65,9 @@ _OTHERS = (
     os.scandir,
     os.getcwd,
     sys.getrecursionlimit,
+    gc.isenabled,
+    gc.get_count,
+    gc.get_objects,
 )
 _CALLS: dict[Any, str] = {fn: f"{fn.__module__}.{fn.__name__}" for fn in (*_CLOCKS, *_OTHERS)}
 _CALLS |= {open: "open", builtins.input: "input"}
@@ -87,6 +91,22 @@ _WRITING_METHODS = {
 }  # fmt: skip
 _OUTSIDE = {"_io", "_csv", "_socket", "socket", "_queue", "sqlite3", "mmap", "_ctypes"}
 """Modules with classes in C whose methods of these names change the world outside."""
+_READING_METHODS = {
+    "read",
+    "read1",
+    "readline",
+    "readlines",
+    "readinto",
+    "getvalue",
+    "tell",
+    "recv",
+    "fetchone",
+    "fetchall",
+}
+"""Names of methods of these that give another thing each time."""
+_TELLS_LISTENERS = jax.monitoring.record_event.__code__.co_filename
+_DEPTH = 20
+"""So many calls below what JAX calls are looked through for who called."""
 _NOW = {"now", "today", "utcnow"}
 _LOGGED = {"debug", "info", "warning", "error", "exception", "critical", "log"}
 _READS_VARIABLE = _ENVIRON.__getitem__.__code__
@@ -165,6 +185,10 @@ class Listener(Protocol):
         """Notes an object of Python's library that decides something."""
         ...
 
+    def asked_for_id(self, value: Any) -> None:
+        """Notes an object whose `id` code asks for."""
+        ...
+
     def asked_by_name(self, value: Any) -> None:
         """Notes a module or class of which an attribute is read by a name that code makes."""
         ...
@@ -232,7 +256,7 @@ class Calls:
         """Notes that code begins to run."""
         if not self.is_importing and code.co_name == "<module>":
             self._imported = frame.f_globals.get("__spec__")
-        if self.is_importing:
+        if self.is_importing or _is_of_a_listener(frame):
             return
         self._listener.started(code, frame)
         if code in _WRITERS and frame.f_back is not None and not is_core(frame.f_back.f_code.co_filename):
@@ -270,8 +294,12 @@ class Calls:
         if not is_users(code.co_filename):
             return
         name, owner = called.__name__, getattr(called, "__self__", None)
-        if isinstance(called, types.BuiltinFunctionType):
-            if called is print:
+        if _is_outside(called, _READING_METHODS):
+            self._note_print(called.__qualname__, code, line)
+        elif isinstance(called, types.BuiltinFunctionType):
+            if called is id:
+                self._listener.asked_for_id(first)
+            elif called is print:
                 self._note_print("print", code, line)
             elif called in _CALLS:
                 self._note(_CALLS[called], code, line)
@@ -341,15 +369,18 @@ class Calls:
 
 def _writes(called: Any) -> bool:
     """Returns whether a call of something in C changes the world outside."""
+    return _is_outside(called, _WRITING_METHODS) or (
+        isinstance(called, types.BuiltinFunctionType) and called in _WRITES
+    )
+
+
+def _is_outside(called: Any, methods: set[str]) -> bool:
+    """Returns whether what is called is one of some methods of a file, a socket, a database or the like."""
     if isinstance(called, types.MethodDescriptorType):
-        return called.__name__ in _WRITING_METHODS and called.__objclass__.__module__ in _OUTSIDE
-    if not isinstance(called, types.BuiltinFunctionType):
-        return False
-    owner = called.__self__
+        return called.__name__ in methods and called.__objclass__.__module__ in _OUTSIDE
+    owner = called.__self__ if isinstance(called, types.BuiltinFunctionType) else None
     is_method = owner is not None and not isinstance(owner, types.ModuleType)
-    if is_method:
-        return called.__name__ in _WRITING_METHODS and module_of(type(owner)) in _OUTSIDE
-    return called in _WRITES
+    return is_method and called.__name__ in methods and module_of(type(owner)) in _OUTSIDE
 
 
 def _asking(frame: types.FrameType) -> types.FrameType | None:
@@ -376,13 +407,22 @@ def _is_of_core(frame: types.FrameType) -> bool:
     return is_foreign(module) and package_of(module) not in sys.stdlib_module_names
 
 
+def _is_of_a_listener(frame: types.FrameType) -> bool:
+    """Returns whether JAX calls some code because others want to know what it does, `jax.monitoring`."""
+    back, n = frame.f_back, 0
+    while back is not None and n < _DEPTH and not is_core(back.f_code.co_filename):
+        back, n = back.f_back, n + 1
+    return back is not None and back.f_code.co_filename == _TELLS_LISTENERS
+
+
 def _is_by_itself() -> bool:
     """Returns whether what runs was called by Python itself, at a moment of its own: when something is collected."""
     codes = {_code_of(callback) for callback in gc.callbacks}
     frame = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if code in codes or code.co_name == "__del__" or code.co_filename == weakref.__file__:
+        is_known = code in codes or code.co_name == "__del__"
+        if is_known or code.co_filename in (weakref.__file__, _TELLS_LISTENERS):
             return True
         frame = frame.f_back
     return False

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import abc
 import builtins
+import decimal
+import functools
+import importlib
 import os
 import sys
 import types
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from jaxaot.facade.cells.cells import (
     members_of,
@@ -18,6 +23,7 @@ from jaxaot.facade.cells.cells import (
 from jaxaot.facade.members.lazy_methods import Method
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.plan.guards import (
+    Answers,
     Condition,
     EqualTo,
     HasAttributes,
@@ -59,6 +65,47 @@ _SHOWN = {
     "__kwdefaults__", "__code__", "__slots__", "__bases__", "__mro__",
 }  # fmt: skip
 """Special names by which code may ask for something of a function or class."""
+
+
+def _keeps(n: int, cache: Any) -> bool:
+    """Returns whether a `functools.lru_cache` still keeps so many results."""
+    return cache.cache_info().currsize >= n
+
+
+_dump = importlib.import_module("_abc")._get_dump
+"""Of an abstract class, what `cls._dump_registry()` prints."""
+
+
+def _registrations(cls: type) -> int:
+    """Returns how many living classes are registered at an abstract one, or at one that derives from it."""
+    registered = sum(there() is not None for there in _dump(cls)[0])
+    below = type.__subclasses__(cls)
+    return registered + sum(_registrations(child) for child in below if isinstance(child, abc.ABCMeta))
+
+
+def _derived(cls: type) -> tuple[int, ...]:
+    """Returns which classes derive from one."""
+    return tuple(part for child in type.__subclasses__(cls) for part in (id(child), *_derived(child)))
+
+
+def _decimals(_: Any = None) -> tuple[Any, ...]:
+    """Returns how decimals are computed."""
+    now = decimal.getcontext()
+    return now.prec, now.rounding, now.Emin, now.Emax, now.clamp
+
+
+def _print_options(_: Any = None) -> str:
+    """Returns how NumPy prints arrays."""
+    return repr(np.get_printoptions())
+
+
+_AMBIENT: dict[str, tuple[Any, Callable[..., Any]]] = {
+    "Decimal": (decimal, _decimals),
+    "getcontext": (decimal, _decimals),
+    "geterr": (np, lambda _: np.geterr()),
+    **dict.fromkeys(("get_printoptions", "array2string", "array_repr", "array_str"), (np, _print_options)),
+}
+"""Names of what computes by a setting that C code keeps → its module, and what reads the setting."""
 
 
 class CodeGuards(abc.ABC):
@@ -106,10 +153,22 @@ class CodeGuards(abc.ABC):
             self._met_members.add((id(module), attribute))
             if callable(child) or is_a(child, CONSTANT):
                 members.append(Member(module, attribute, child))
+                if isinstance(child, abc.ABCMeta):
+                    self._below((_FN, ("module", child)), child)
             else:
                 self._child((*path, ("attr", attribute)), child)
         if members:
             self._guard(path, HasMethods(tuple(members)))
+        missing = self._named.strings - space.keys() if id(module) in self._observer.open else ()
+        if missing:
+            self._guard((*path, ("attr", "__dict__")), HasVariables(tuple(sorted(missing)), (), None))
+
+    def _caches(self) -> None:
+        """Guards that caches of the user's functions, which the run may have asked, keep what they kept."""
+        for cache in self._observer.caches:
+            n = cache.cache_info().currsize
+            if n and is_users(cache.__wrapped__.__code__.co_filename):
+                self._guard((_FN, ("module", cache)), Answers("number of results", True, functools.partial(_keeps, n)))
 
     def _operations(self) -> None:
         """Guards the methods of tensors that code calls."""
@@ -143,6 +202,11 @@ class CodeGuards(abc.ABC):
                 self._guard((*path, ("variable", name)), EqualTo(os.environ.get(name)))
         self._line = None
 
+    def _settings(self) -> None:
+        """Guards the settings of C code by which what code names computes."""
+        for module, read in {_AMBIENT[name] for name in _AMBIENT.keys() & self._named.read}:
+            self._guard((_FN, ("module", module)), Answers("settings", read(module), read))
+
     def _shown(self, path: Path, value: Any) -> None:
         """Guards what code asks for of a function or class by a special name."""
         for name in sorted(_SHOWN & self._named.attributes):
@@ -164,6 +228,13 @@ class CodeGuards(abc.ABC):
             missing = tuple(sorted(names_of(path, self._named) - space.keys()))
             if missing:
                 self._guard((*path, ("attr", "__dict__")), HasVariables(missing, (), None))
+
+    def _below(self, path: Path, cls: type) -> None:
+        """Guards which classes are registered at one that code names, or derive from it, where code asks for that."""
+        if isinstance(cls, abc.ABCMeta):
+            self._guard(path, Answers("__subclasshook__", _registrations(cls), _registrations))
+        if "__subclasses__" in self._named.attributes:
+            self._guard(path, Answers("__subclasses__", _derived(cls), _derived))
 
     def _class(self, cls: type, is_whole: bool = False) -> None:
         """Guards what code names of a class that it reaches by itself, or all of it."""

@@ -147,6 +147,8 @@ def code_names(code: types.CodeType) -> CodeNames:
         if not is_added_to:
             read.add(name)
         compares = compares or name in _COMPARING
+    if "get_type_hints" in variables | attributes:
+        attributes.add("__annotations__")
     for constant in code.co_consts:
         strings.update(s for s in _strings(constant) if s.isidentifier())
     inner = [code_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]

@@ -165,6 +165,8 @@ class _Walk(CodeGuards):
         self._drain()
         self._environment()
         self._imports()
+        self._caches()
+        self._settings()
         self._operations()
         if self._named.compares and len(self._distinct) > 1:
             paths = tuple(self._distinct.values())
@@ -214,11 +216,11 @@ class _Walk(CodeGuards):
             line = next((lines[name] for name in names if isinstance(name, str) and name in lines), None)
         self.guards.append(PythonGuard(path, condition, line))
 
-    def _note_identity(self, path: Path, value: object) -> None:
-        """Notes an object that code may compare by identity."""
+    def _note_identity(self, path: Path, value: object, is_argument: bool = False) -> None:
+        """Notes an object that code may compare by identity; a tensor that is passed is mostly another at each call."""
         if not is_a(value, _ALONE) and path[-1][1] not in ("__defaults__", "__kwdefaults__", "keywords"):
             self._distinct.setdefault(id(value), path)
-            if self._named.asks_for_ids:
+            if self._named.asks_for_ids and (id(value) in self._observer.identified or not is_argument):
                 self._weak(path, value)
 
     # -- arguments -----------------------------------------------------------------------------------------------------
@@ -235,12 +237,16 @@ class _Walk(CodeGuards):
         elif is_wrapper(value):
             self._aside(path, value)
         elif is_a(value, Tensor):
+            if self._named.compares:
+                self._note_identity(path, value, is_argument=True)
             self._outside.setdefault(id(value), path)
             self._of_users(path, value)
         elif is_a(value, (jax.Array, np.ndarray, jax.ShapeDtypeStruct, *PLAIN, *CONSTANT)):
             return
         elif not is_leaf(value) and pytree.is_node(value):  # its fields are leaves
             self._code_in(path, value)
+        elif is_a(value, set):
+            self._child(path, value)
         elif not isinstance(value, Generator):  # which is told apart like tensors
             self._queue.append((path, value))
 
@@ -405,6 +411,7 @@ class _Walk(CodeGuards):
             self._module(path, value)
         elif is_a(value, type):
             self._shown(path, value)
+            self._below(path, value)
             self._class(value)
             there = {name for owner in owners_of(value) for name in members_of(owner)}
             for name in sorted(names_of(path, self._named) - there):

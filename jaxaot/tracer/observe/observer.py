@@ -18,7 +18,7 @@ import threading
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -178,6 +178,7 @@ class Observer:
       functions: Code → the functions with it that were reached.
       open: By id, modules and classes of which it may have read anything, by a name that it made.
       asked: By id, objects of Python's library that decided something.
+      identified: Ids for which code asked.
       caches: What keeps results of functions: `functools.lru_cache`.
       environment: Variables of the environment that were read; None among them if all were.
       unread: Ids of the lists that are not looked into.
@@ -198,6 +199,7 @@ class Observer:
         self.functions: dict[types.CodeType, list[Ran]] = {}
         self.environment: dict[str | None, Line | None] = {}
         self.asked: dict[int, Any] = {}
+        self.identified: set[int] = set()
         self.caches: list[Any] = []
         self.open: dict[int, Any] = {}
         self.unread = unread
@@ -448,6 +450,7 @@ class Observer:
 
     def _below_tensor(self, path: Path, value: Any) -> Iterable[tuple[Path, Any]]:
         found = [((*path, ("attr", name)), child) for name, child in list(vars(value).items())]
+        found += [(path + steps, hook) for steps, hook in _hooks_on(value)]
         if type(value) is not Tensor:
             self._reach_class(type(value))
         if not is_wrapper(value) and value._grad is not None:
@@ -527,6 +530,10 @@ class Observer:
         """Notes an object of Python's library that decides something."""
         self.asked[id(value)] = value
 
+    def asked_for_id(self, value: Any) -> None:
+        """Notes an object whose `id` code asks for."""
+        self.identified.add(id(value))
+
     def asked_by_name(self, value: Any) -> None:
         """Notes a module or class of which an attribute is read by a name that code makes."""
         self.open[id(value)] = value
@@ -581,3 +588,13 @@ class Observer:
                     self._queue.append(((*path, (step, name)), member))
         if type(cls) is not type:
             self._reach_class(type(cls))
+
+
+def _hooks_on(value: Tensor) -> Iterator[tuple[Path, Any]]:
+    """Yields the hooks of a leaf, which a backward inside calls, each with the steps that lead to it."""
+    hooks = None if is_wrapper(value) else value._hooks
+    if hooks is None:
+        return
+    for kind in ("tensor", "accumulated"):
+        for number, hook in getattr(hooks, kind).items():
+            yield (("attr", "_hooks"), ("attr", kind), ("item", number)), hook
