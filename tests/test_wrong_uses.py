@@ -49,6 +49,18 @@ LOSSES = {
 }
 
 CASES = {
+    "a key as a size": (
+        lambda: ja.randn(jax.random.key(0), (3,)),
+        r"come from generators, not from keys: `ja.manual_s",
+    ),
+    "an array as a size": (
+        lambda: ja.zeros(jax.numpy.array([2])),
+        r"'size' takes numbers of Python, not an array of J",
+    ),
+    "an array as a rate": (
+        lambda: F.dropout(ja.ones(2, requires_grad=True), jax.numpy.array(0.5)),
+        r"'p' takes .*`int\(n\)` or `float\(",
+    ),
     "a number as a schedule": (lambda: L.LambdaLR(sgd(), 3), r"`lr_lambda` is a function of the epoch.* and 3 was"),
     "a list of numbers as schedules": (lambda: L.MultiplicativeLR(sgd(), [3]), r"`lr_lambda` is a function of the ep"),
     "a schedule that returns text": (lambda: L.LambdaLR(sgd(), lambda e: "a"), r"return a factor.* returned 'a'"),
@@ -170,3 +182,22 @@ def test_states_of_optimizers_that_keep_the_same_are_taken():
     for name in ("maximize", "foreach", "differentiable", "fused"):
         older["param_groups"][0].pop(name, None)
     sgd().load_state_dict(older)
+
+
+def test_an_array_of_jax_on_the_left_leaves_the_operator_to_a_tensor_with_a_gradient():
+    w, x = ja.tensor([2.0, 3.0], requires_grad=True), jax.numpy.array([[5.0, 7.0]])
+    for found, grad in (
+        (x * w, [5, 7]), (x + w, [1, 1]), (x - w, [-1, -1]), (x / w, [-1.25, -7 / 9]), (x @ w, [5, 7]),
+        (x**w, (np.log(x) * x ** w.detach().jax()).ravel().tolist()),
+    ):  # fmt: skip
+        assert isinstance(found, ja.Tensor)
+        assert ja.autograd.grad(found.sum(), w)[0].tolist() == pytest.approx(grad, rel=1e-5)
+    assert isinstance(x < w, ja.Tensor)
+    step = ja.compile(lambda x, w: (x * w).sum())
+    step(x, w).backward()
+    assert w.grad.tolist() == [5, 7]
+    for plain in (x * w.detach(), jax.numpy.asarray(w)):  # what has no gradient to lose is an array, as before
+        assert isinstance(plain, jax.Array)
+    with ja.no_grad():
+        assert isinstance(x * w, jax.Array)
+    assert jax.jit(lambda x: x * w.detach())(x).tolist() == [[10, 21]]

@@ -33,7 +33,8 @@ def refuse_call(
     listed = "\n".join(f"  - {problem}" for problem in found)
     raise SignatureMismatchError(
         f"`{name}` comes from an archive, and was exported for calls of another kind:\n{listed}\n"
-        "Call it with arguments like those, or export the function for these: `ja.export(fn, *args)`."
+        "Call it with arguments like those, or export the function for these: `ja.export(fn, *args)`, where "
+        "`dynamic_shapes` says which sizes change."
     )
 
 
@@ -116,6 +117,8 @@ class _Call:
         except (AttributeError, LookupError, TypeError):
             tensor = None
         if not isinstance(tensor, Tensor):
+            if isinstance(tensor, (np.ndarray, jax.Array)):
+                return f"{name} is an array instead of a tensor, `ja.tensor(x)`"
             return f"{name} is a {type(tensor).__name__} instead of a tensor"
         given, wanted = tensor._layout, plan.layout
         if (given.size, given.dtype) != (wanted.size, wanted.dtype):

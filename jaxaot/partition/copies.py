@@ -16,7 +16,9 @@ from typing import Any
 
 from jaxaot._typing import Eqn, Jaxpr
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.walk import variables
+from jaxaot.ir.walk import sub_jaxprs, variables
+
+_CONVOLUTION = "conv_general_dilated"
 
 
 def bytes_around_convolutions(jaxpr: Jaxpr, size: Callable[[Any], int]) -> dict[int, int]:
@@ -35,6 +37,8 @@ def bytes_around_convolutions(jaxpr: Jaxpr, size: Callable[[Any], int]) -> dict[
         if kind(eqn) is not Kind.CONVOLUTION:
             continue
         found[i] = copied_bytes(eqn, size)
+        if eqn.primitive.name != _CONVOLUTION:  # one is inside, as in autocast, in other variables
+            continue
         given = variables(eqn.invars)
         if _sums_over_batch(eqn):
             found[i] += max((images[var] - size(var) for var in given if var in images), default=0)
@@ -75,7 +79,11 @@ def copied_bytes(eqn: Eqn, size: Callable[[Any], int]) -> int:
       eqn: The equation.
       size: How large a value is.
     """
-    if kind(eqn) is not Kind.CONVOLUTION or _is_product(eqn):
+    if kind(eqn) is not Kind.CONVOLUTION:
+        return 0
+    if eqn.primitive.name != _CONVOLUTION:
+        return max((copied_bytes(inner, size) for body in sub_jaxprs(eqn) for inner in body.eqns), default=0)
+    if _is_product(eqn):
         return 0
     image, kernel, result = eqn.params["dimension_numbers"]
     orders = (

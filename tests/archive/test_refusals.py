@@ -106,7 +106,7 @@ def loaded():
         (lambda: ((ja.ones(2, 3), ja.zeros(6)[2:], "plain"), 2.0), ["`cache` is a view of 24 bytes from element 2"]),
         (lambda: ((ja.ones(2, 3), ja.zeros(4), "other"), 2.0), ["is 'other' instead of 'plain'"]),
         (lambda: ((ja.ones(2, 3), ja.zeros(4), "plain"), 2), ["is 2 instead", "is a int instead of a float"]),
-        (lambda: ((np.ones((2, 3)), ja.zeros(4), "plain"), 2.0), ["`x` is a ndarray instead of a tensor"]),
+        (lambda: ((np.ones((2, 3)), ja.zeros(4), "plain"), 2.0), ["an array instead of a tensor, `ja.tensor(x)`"]),
         (lambda: ((ja.ones(2, 3, requires_grad=True), ja.zeros(4), "plain"), 2.0), ["`x` requires grad"]),
         (lambda: ((ja.ones(2, 3), [ja.zeros(4)], "plain"), 2.0), ["the arguments have the structure"]),
         (lambda: ((ja.ones(2, 2), ja.zeros(5), "no"), 2.0), ["`x` is", "`cache` is float32[5]", "is 'no' instead"]),

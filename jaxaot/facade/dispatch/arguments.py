@@ -92,6 +92,20 @@ def flatten(spec: OpSpec, dynamic: Sequence[Any]) -> tuple[list[Any], tuple[int 
     return flat, tuple(lengths)
 
 
+def unhashable(spec: OpSpec, static: Sequence[Any], error: Exception) -> Exception:
+    """Returns an error as it is, or as one about an array in the place of a number, for each of which is a kernel."""
+    for parameter, given in zip(spec.schema.static, static, strict=False):
+        for value in given if isinstance(given, (tuple, list)) else (given,):
+            if isinstance(value, jax.Array):
+                advice = f"Write `int(n)` or `float(n)` of it. The signature is `{spec.schema}`."
+                if jax.numpy.issubdtype(value.dtype, jax.dtypes.prng_key):
+                    advice = "Random numbers of tensors come from generators, not from keys: `ja.manual_seed(0)`."
+                return ArgumentError(
+                    f"{spec.name}(): argument '{parameter.name}' takes numbers of Python, not an array of JAX. {advice}"
+                )
+    return error
+
+
 def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> list[Any]:
     """Returns dynamic arguments with jax and NumPy values as tensors and numbers.
 

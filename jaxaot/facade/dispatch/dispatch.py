@@ -13,7 +13,7 @@ from typing import Any
 from jaxaot._frames import without_own_frames
 from jaxaot._jax import is_outermost
 from jaxaot._placement import are_several, placed_like
-from jaxaot.facade.dispatch.arguments import call_checked, check_fits, converted, flatten
+from jaxaot.facade.dispatch.arguments import call_checked, check_fits, converted, flatten, unhashable
 from jaxaot.facade.dispatch.autocast_operands import call_cast, without_autocast
 from jaxaot.facade.dispatch.joined import JOINS, join_many
 from jaxaot.facade.dispatch.operands import (
@@ -97,19 +97,16 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         try:
             return _call_recorded(spec, flat, static, lengths, tuple(key), operands)
         except Exception as error:
-            raise without_own_frames(error)  # noqa: B904  # it is the same exception
+            raise without_own_frames(unhashable(spec, static, error))  # noqa: B904  # it is the same exception
     cache_key = tuple(key)
-    kernel = KERNELS.get(cache_key)
-    if kernel is None:
-        try:
+    try:
+        kernel = KERNELS.get(cache_key)
+        if kernel is None:
             kernel, results = _first_run(spec, flat, static, lengths, cache_key, operands)
-        except Exception as error:
-            raise without_own_frames(error)  # noqa: B904  # it is the same exception
-    else:
-        try:
+        else:
             results = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
-        except ValueError as error:  # over other devices than those it was made for
-            raise without_own_frames(error)  # noqa: B904  # it is the same exception
+    except Exception as error:  # such as over other devices than those it was made for
+        raise without_own_frames(unhashable(spec, static, error))  # noqa: B904  # it is the same exception
     if len(results) == 1 and spec.schema.n_results == 1:
         layout: Any = kernel.layouts[0]
         made = wrap(Storage(results[0], layout), layout)

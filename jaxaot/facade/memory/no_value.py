@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,11 +49,16 @@ def no_value(what: str, size: Sequence[int], symbol: object, instead: str) -> Co
     )
 
 
+def is_operand() -> bool:
+    """Returns whether the values that are asked for are those of an operand of JAX's array: `array + tensor`."""
+    return sys._getframe(2).f_code.co_name.startswith("_operator_")
+
+
 def refuse_in_jax(x: Any) -> None:
     """Raises because a tensor was passed to a function of JAX."""
     raise TensorValueError(
         f"A `ja.Tensor` of shape {list(x.shape)} was passed to a function of JAX, such as `jax.jit`, `ja.jit`, "
-        "`jax.grad` or one of `jax.numpy`. These are functions of arrays, which nobody writes. Pass its values, "
+        "`jax.grad` or one of `jax.numpy`. These are functions of arrays, which stay as they are. Pass its values, "
         "`x.jax()`. Or stay with tensors: `ja.compile(f)` in place of `jax.jit(f)`, `ja.func.grad(f)` in place of "
         "`jax.grad(f)`, `ja.sin(x)` in place of `jnp.sin(x)`. Or make `f` a function of arrays: "
         "`jax.jit(ja.func.functionalize(f))(x.jax())`."

@@ -33,7 +33,7 @@ from jaxaot.facade.memory.asked import device_of, note_absence, place_of
 from jaxaot.facade.memory.counter import WriteCounter, writes_of
 from jaxaot.facade.memory.discarded import Discarded
 from jaxaot.facade.memory.history import History
-from jaxaot.facade.memory.no_value import no_value, refuse_in_jax
+from jaxaot.facade.memory.no_value import is_operand, no_value, refuse_in_jax
 from jaxaot.facade.memory.source_line import warn_user
 from jaxaot.facade.memory.storage import Storage
 from jaxaot.lower.abstract import AbstractArray, refuse_value
@@ -339,8 +339,8 @@ class Tensor(Bound):
             self._storage.is_shared = True
         return array
 
-    def __jax_array__(self) -> Array:
-        return self.jax()
+    def __jax_array__(self) -> Any:  # itself where a gradient would be lost: JAX leaves the operator to it then
+        return self if self.requires_grad and state.grad_enabled and is_operand() else self.jax()
 
     def _concrete(self, what: str, instead: str = "") -> np.ndarray:
         array = self._read()
