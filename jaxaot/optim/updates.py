@@ -79,7 +79,7 @@ class Program:
     def run(self, items: Sequence[_Item], rate: object) -> None:
         """Updates parameters."""
         written = [tensor for item in items for tensor in item.written]
-        self._program(written, [item.gradient._storage.array for item in items], rate)
+        self._program(written, [item.gradient for item in items], rate)
 
 
 class Updates:
