@@ -1,8 +1,8 @@
 """Many tensors written, or looked at, by one program: updates of parameters, bounds on gradients and their scales.
 
 A function runs on symbols once, and becomes a program whose buffers are donated; where operations wait, it is one of
-them. What such a program cannot see is left to the operations themselves: views, memory that several tensors share, what a trace, a checkpoint, autocast or forward
-mode looks at.
+them. What such a program cannot see is left to the operations themselves: views, memory that several tensors share,
+what a trace, a checkpoint, autocast or forward mode looks at.
 """
 
 from __future__ import annotations
