@@ -345,6 +345,8 @@ def _trace(
                 outside = objects | places.outside | world.wrappers
                 escapes = collect_escapes(trace, result, outside, *own, world.paths, containers)
                 if trace.numbers.are_keys and holds_symbols(escapes.out_tree):
+                    if trace.numbers.asked:
+                        trace.stop("a value of a tensor is a key of the result")
                     raise TypeError("the result has a symbol for a key")
                 refuse_lasting_hooks(trace, escapes.leaves)
                 if how.parts:

@@ -145,8 +145,32 @@ TELLS = {
     "a text": lambda x: (f"{float(x.max()):.2f}", str(float(x.min())), round(float(x.sum()), 1)),
     "math": lambda x: (math.exp(float(x.max())), math.floor(float(x.sum())), int(float(x.sum())), int(x.sum())),
     "an array": lambda x: (np.float32(float(x.max())), np.array([float(x.min())]).tolist(), [1, 2, 3][int(x.argmax())]),
+    "keys": lambda x: ({int(x.argmax()): x[0], "n": int(x.argmin())}, {float(x.max())}, int(x.argmax()) in {0: 1}),
+    "a size": lambda x: (x[: int(x.argmax()) + 1], list(range(int(x.argmin()) + 1)), x.repeat(int(x.argmax()) + 1)),
     "what is no tensor": lambda x: (float("inf"), int("3"), float(2), float(np.float32(1.5)), x * float(x.max())),
 }
+
+
+def test_values_that_are_keys_of_what_is_kept_and_indices_are_those_of_each_call():
+    found = []
+    for compiles in (False, True):
+        counts, table, seen = {}, [[0, 0], [0, 0]], set()
+
+        def step(x, counts=counts, table=table, seen=seen):
+            label = int(x.argmax())
+            counts[label] = counts.get(label, 0) + 1
+            counts["last"] = label
+            table[label][int(x.argmin())] += 1
+            seen.add(float(x.max()))
+            return x
+
+        run = ja.compile(step) if compiles else step
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ja.errors.RecompileWarning)
+            for x in (*ROWS, *ROWS):
+                run(ja.tensor(x))
+        found.append(repr((counts, table, sorted(seen))))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("name", TELLS)

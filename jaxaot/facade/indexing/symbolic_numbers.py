@@ -308,7 +308,10 @@ class SymbolicNumber:
 
     def __hash__(self) -> int:
         self.numbers.are_keys = True
-        return hash(self.relied_on())
+        value = self.relied_on()
+        if type(self.value) is Unknown:  # dicts and sets compare it, also when the trace is over
+            self.value = value
+        return hash(value)
 
     def __format__(self, how: str) -> str:
         return format(self._shown(is_only_shown()), how)
