@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import types
 import warnings
 
 import numpy as np
 import pytest
 
 import jaxaot as ja
+from jaxaot.facade.kernels import together
 from jaxaot.optim import updates
 from jaxaot.optim.rules import optimizer as rules
 from tests.optim.test_optimizers import CASES
@@ -172,6 +174,8 @@ def test_in_a_compiled_step_the_rule_is_traced(n_run):
 
 @pytest.mark.parametrize("name", ["SGD", "AdamW", "RMSprop"])
 def test_an_update_in_a_function_that_runs_in_parts_is_one_operation_that_waits(name, n_run, monkeypatch):
+    monkeypatch.setattr(together, "threads", types.SimpleNamespace(are_several=False))  # other tests start some
+
     def step(params, optimizer):
         optimizer.zero_grad()
         loss = sum((p**2).sum() for p in params)
