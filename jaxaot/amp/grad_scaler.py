@@ -15,6 +15,7 @@ import numpy as np
 
 from jaxaot.errors import ArgumentError, DtypeError, ScalerOrderError, TensorValueError
 from jaxaot.facade.dispatch.create import tensor
+from jaxaot.facade.kernels.together import compute_together, write_together
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.tape.modes import no_grad, state
@@ -121,10 +122,8 @@ class GradScaler:
                 "`scaler.scale(loss).backward()` before, and check `param_groups`."
             )
         with no_grad():
-            self._found_inf[id(optimizer)] = _found_inf(grads)
-            inverse = self._scale.reciprocal()
-            for grad in grads:
-                grad.mul_(inverse)
+            self._found_inf[id(optimizer)] = compute_together(_found_inf, grads)
+            write_together(_scale_all, grads, self._scale.reciprocal())
         self._stages[id(optimizer)] = _UNSCALED
 
     def step(self, optimizer: Any, *args: object, **kwargs: Any) -> Any:
@@ -297,6 +296,11 @@ def _found_inf(grads: list[Tensor]) -> Tensor:
             are_finite[-1:] if len(are_finite) % 2 else []
         )
     return (~are_finite[0]).to(np.float32)
+
+
+def _scale_all(grads: list[Tensor], factor: Tensor) -> None:
+    for grad in grads:
+        grad.mul_(factor)
 
 
 def _step_if(is_finite: Any, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

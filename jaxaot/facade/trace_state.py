@@ -156,6 +156,7 @@ class TraceState:
         self._stops = stops or known is not None
         self.break_values: list[tuple[Array | None, str, str]] = []
         self.is_broken = False
+        self.records: bool | None = None
         self.level: Any = None
         self.cells: Mapping[int, Any] = {}
         self.thread = threading.get_ident()
@@ -534,6 +535,9 @@ class TraceState:
         """
         if not self.may_ask():
             return None
+        if self.records is None and what in ("`float()`", "`int()`"):
+            self.records, self.is_broken = True, True
+            raise GraphBreak
         known = self.known or ()
         place = next((i for i, (was, *_) in enumerate(self.break_values) if was is symbol), len(self.break_values))
         if place == len(self.break_values):
@@ -543,13 +547,13 @@ class TraceState:
         self.is_broken = True
         raise GraphBreak
 
-    def number(self, tensor: Tensor) -> Any:
+    def number(self, tensor: Tensor, what: str = "`.item()`") -> Any:
         """Returns what stands for the number that a tensor of one element holds; None where its value is asked for."""
         kind = np.dtype(tensor._layout.dtype).kind
-        if self.events is not None or not self.may_ask() or kind not in "fiu":
+        if self.events is not None or not self.may_ask() or kind not in "fiu" or tensor._layout.numel != 1:
             return None
         array = tensor._read()
-        return self.numbers.ask(array, float if kind == "f" else int, "`.item()`") if is_tracer(array) else None
+        return self.numbers.ask(array, float if kind == "f" else int, what) if is_tracer(array) else None
 
     def value_of(self, symbol: Array, what: str) -> np.ndarray:
         """Returns the value of a symbol that stood for a number so far, see `ask`."""

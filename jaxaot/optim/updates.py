@@ -1,30 +1,20 @@
 """The update of a parameter as one program: what a rule does in place to it, and to what is kept of it.
 
 A rule is a dozen eager ops, each with programs for each shape. Run on symbols it becomes one program for each kind of
-parameter, whose buffers are donated. The learning rate is an operand. Parameters of one kind go through it together.
-What such a program cannot see is left to the rule itself: views, memory that several of them share, what a trace, a
-checkpoint, autocast or forward mode looks at, and the rules of users.
+parameter. The learning rate is an operand. Parameters of one kind go through it together. What such a program cannot
+see (`facade/kernels/together.py`), and the rules of users, are left to the rule itself.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, repeat, starmap
 from typing import Any, NamedTuple
 
-from jaxaot._jax import is_outermost
-from jaxaot._placement import are_several
 from jaxaot._util import frozen
 from jaxaot.facade.kernels.kernels import remember
-from jaxaot.facade.memory.counter import count_write
-from jaxaot.facade.memory.locks import Held, hold_alive, put_back, take
+from jaxaot.facade.kernels.together import InPlace, is_whole, may_run_programs
 from jaxaot.facade.memory.storage import Storage
-from jaxaot.facade.memory.tensor import INFERENCE, Tensor, wrap_array
-from jaxaot.lower.abstract import AbstractArray
-from jaxaot.lower.eager_kernel import EagerKernel
-from jaxaot.tape.modes import state
-from jaxaot.tape.threads import threads
+from jaxaot.facade.memory.tensor import Tensor, wrap_array
 
 _RULES = frozenset(f"jaxaot.optim.rules.{name}" for name in ("adafactor", "adam", "averages", "gradient"))
 """Where the rules are that change nothing but tensors."""
@@ -58,12 +48,7 @@ class _Item(NamedTuple):
 
 
 class Program:
-    """The update of so many parameters of one kind.
-
-    Attributes:
-      donating: The kernel that takes (what is written, gradients, learning rate) to what is written, in its memory.
-      copying: The same, which leaves what it is given.
-    """
+    """The update of so many parameters of one kind."""
 
     def __init__(self, rule: Callable[..., None], options: Mapping[str, Any], like: _Item, n: int):
         """Makes the kernels; nothing is traced yet.
@@ -89,49 +74,12 @@ class Program:
             return [tensor._storage.array for tensor in tensors]
 
         update.__name__ = rule.__qualname__.partition(".")[0].lower() + "_update"
-        self.donating, self.copying = EagerKernel(update, donate_argnums=0), EagerKernel(update)
+        self._program = InPlace(update)
 
     def run(self, items: Sequence[_Item], rate: object) -> None:
         """Updates parameters."""
-        storages = [tensor._storage for item in items for tensor in item.written]
-        gradients = [item.gradient._storage.array for item in items]
-        held = Held() if threads.are_several else None
-        try:
-            if held is None:
-                donates = all(storage.may_donate() for storage in storages)
-            else:
-                for storage in sorted(storages, key=id):
-                    hold_alive(storage, held)
-                donates = take(storages)
-            self._run_into(storages, self.donating if donates else self.copying, gradients, rate)
-        finally:
-            if held is not None:
-                try:
-                    if held:
-                        put_back(storages)
-                finally:
-                    held.free()
-        for item in items:
-            for tensor in item.written:
-                count_write(tensor)
-
-    @staticmethod
-    def _run_into(storages: Sequence[Storage], kernel: EagerKernel, gradients: Sequence[Any], rate: object) -> None:
-        entry, signals = kernel.entry, None
-        args = [storage.array for storage in storages], gradients, rate
-        run = entry.ready
-        if run is None:
-            signals, _, found = entry.begin(args, waits=True)
-        else:
-            found = starmap(run, iter((args,)))
-        try:
-            # one call into C runs the program and stores its results: no handler of a signal comes between
-            deque(map(setattr, storages, repeat("array"), chain.from_iterable(found)), 0)
-        finally:
-            if signals is not None:
-                signals.release()
-        for storage in storages:
-            storage.is_shared = False
+        written = [tensor for item in items for tensor in item.written]
+        self._program(written, [item.gradient for item in items], rate)
 
 
 class Updates:
@@ -150,7 +98,7 @@ class Updates:
     def takes(self, parameter: Tensor, gradient: Tensor, kept: dict[str, Any]) -> bool:
         """Returns whether an update waits from now on; else it is to be done at once, after those that wait."""
         item = _Item(parameter, gradient, kept)
-        if not all(map(_is_whole, (gradient, *item.written))):
+        if not all(map(is_whole, (gradient, *item.written))):
             return False
         written = [tensor._storage for tensor in item.written]
         layout, source = parameter._layout, gradient._storage
@@ -203,12 +151,10 @@ class Updates:
 def updates_of(optimizer: Any, group: Mapping[str, Any]) -> Updates | None:
     """Returns what updates parameters of a group by programs; None where the rule is to run by itself."""
     rate, rule = group.get("lr"), type(optimizer)._update
-    looks = state.trace, state.dual, state.region, state.recorder, state.autocast, state.may_write_saved
-    is_seen = any(one is not None for one in looks)
-    if rule.__module__ not in _RULES or is_seen or state.makes_abstract or not is_outermost() or are_several():
+    if rule.__module__ not in _RULES or not may_run_programs():
         return None
     if isinstance(rate, Tensor):
-        rate = rate._storage.array if _is_whole(rate) and not rate.ndim else None
+        rate = rate._storage.array if is_whole(rate) and not rate.ndim else None
     elif type(rate) is not float:
         rate = float(rate) if type(rate) is int else None
     others = (value for name, value in group.items() if name not in ("params", "lr"))
@@ -218,13 +164,3 @@ def updates_of(optimizer: Any, group: Mapping[str, Any]) -> Updates | None:
 
 def _parts(value: object) -> Sequence[Any]:
     return value if isinstance(value, (tuple, list)) else (value,)
-
-
-def _is_whole(tensor: object) -> bool:
-    """Returns whether something is a tensor that shows all of a storage that has values."""
-    if type(tensor) is not Tensor:
-        return False
-    storage = tensor._storage
-    if tensor._layout is not storage.layout or tensor._creation == INFERENCE or storage.trace is not None:
-        return False
-    return storage.n_written is None and storage.array is not None and type(storage.array) is not AbstractArray

@@ -97,6 +97,7 @@ class _How:
       has_strides: Whether these have their own strides.
       stops: Whether the trace ends where Python needs a value, rather than raises.
       has_scalars: Whether NumPy's scalars are themselves, so that code can tell their types, rather than symbols.
+      records: Whether `float` and `int` make numbers of tensors that Python may keep; None until code calls one.
     """
 
     is_shared: bool = False
@@ -108,6 +109,7 @@ class _How:
     has_strides: bool = False
     stops: bool = False
     has_scalars: bool = False
+    records: bool | None = None
 
     def is_static(self, leaf: object) -> bool:
         """Whether an argument is part of the program as a whole."""
@@ -253,7 +255,7 @@ def _trace(
 ) -> Traced:
     trace = TraceState(known, how.stops)
     trace.events = [] if settings.get().validate_guards else None
-    trace.numbers = Numbers(trace)
+    trace.numbers, trace.records = Numbers(trace), how.records
     starts, of_leaves = roots(fn, args, kwargs), leaf_paths((args, kwargs), in_tree)
     # classes note reads from here on, so whatever ends the trace has to end the observer
     observer = Observer(frozenset(id(follow(starts, path)) for path in how.lists))
@@ -304,7 +306,7 @@ def _trace(
             world.put_number(starts, path, stand_in)
             world.stand_in(path, stand_in, original)
         moved = frozenset(id(tensor) for tensor, layout in how.sizes if layout is not None)
-        if how.numbers:
+        if how.numbers or how.records:
             observer.on_arithmetic = functools.partial(world.put_recording, is_silent=how.is_again)
         call_args, call_kwargs = with_leaves((args, kwargs), in_tree, leaves, given, world, how.is_shared, (), moved)
         recipes = Recipes(trace, world.paths, given, observer.codes)
@@ -317,6 +319,10 @@ def _trace(
                 for around in (*AROUND_TRACES, lambda: observer, lambda: loads):
                     stack.enter_context(around())
                 result = run_traced(fn, call_args, call_kwargs, world.context)
+            if how.records and observer.named.tells_types:
+                if known is not None:  # what was asked so far would be asked otherwise
+                    raise TraceError("The function may tell a symbol from a number.")
+                raise _TraceAgain(dataclasses.replace(how, records=False))
             trace.numbers.asks_for_types = bool(how.numbers) and observer.named.tells_types
             for of_one in reads.values():
                 of_one.is_on = False
@@ -339,6 +345,8 @@ def _trace(
                 outside = objects | places.outside | world.wrappers
                 escapes = collect_escapes(trace, result, outside, *own, world.paths, containers)
                 if trace.numbers.are_keys and holds_symbols(escapes.out_tree):
+                    if trace.numbers.asked:
+                        trace.stop("a value of a tensor is a key of the result")
                     raise TypeError("the result has a symbol for a key")
                 refuse_lasting_hooks(trace, escapes.leaves)
                 if how.parts:
@@ -347,6 +355,8 @@ def _trace(
                         raise _TraceAgain(dataclasses.replace(how, parts=kept, has_strides=has_strides))
             del result
         del call_args, call_kwargs, given
+        if trace.records != how.records:
+            raise _TraceAgain(dataclasses.replace(how, records=not observer.named.tells_types))
         if trace.is_broken:
             escapes = Escapes([], pytree.structure(0))  # it may have stopped at its end
             plans.append((no_aliases(escapes), escapes))

@@ -598,17 +598,50 @@ def on_its_node(w):
     return fn
 
 
-def test_hooks_inside_of_loops_are_refused():
-    def fn(x):
-        def iteration(c, _):
-            y = c * 2
-            y.register_hook(print)
-            return y, y.sum()
+def scanned(x):
+    def iteration(c, _):
+        y = c * 2
+        y.register_hook(lambda g: g * 3)
+        return y.clone(), y.sum()
 
-        return ja.scan(iteration, x, None, length=3)[0]
+    return ja.scan(iteration, x, None, length=3)[0]
 
-    with pytest.raises(errors.LastingHookError):
-        ja.compile(fn)(ja.ones(2, requires_grad=True) * 1)
+
+def branched(x):
+    def one(x):
+        y = x.sin()
+        y.register_hook(lambda g: g * 3)
+        return y * 2
+
+    return ja.cond(x.sum() > 0, one, lambda x: x * 5, (x,))
+
+
+INSIDE = {
+    "scan": lambda x, net: scanned(x), "cond": lambda x, net: branched(x),
+    "map": lambda x, net: ja.map(lambda row: hooked(row * 2), x.view(2, 1)),
+    "a module in a scan": lambda x, net: ja.scan(lambda c, _: (net(c), c.sum()), x, None, length=2)[0],
+}  # fmt: skip
+
+
+def hooked(y):
+    y.register_hook(lambda g: g * 3)
+    return y.exp()
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_hooks_inside_of_loops_and_branches_run_in_parts(name):
+    net, gradients = ja.nn.Linear(2, 2), []
+    net.register_full_backward_hook(lambda module, given, arrived: (given[0] * 3,))
+    fn = lambda x: INSIDE[name](x, net)
+    with pytest.raises(errors.LastingHookError, match="not inside of `scan` or `cond`"):
+        ja.compile(fn, fullgraph=True)(ja.ones(2, requires_grad=True) * 1)
+    with pytest.warns(errors.RecompileWarning, match="a hook on a gradient"):
+        for run in (fn, ja.compile(fn)):
+            for scale in (1.0, 2.0):
+                x = (ja.ones(2) * scale).requires_grad_()
+                run(x).sum().backward()
+                gradients.append(x.grad.numpy())
+    np.testing.assert_allclose(gradients[:2], gradients[2:], rtol=1e-6)
 
 
 def test_hooks_are_taken_away_where_they_were_registered():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from jaxaot.facade.kernels import together
 
 X = np.linspace(-1, 1, 8).reshape(2, 4).astype(np.float32)
 
@@ -25,7 +26,7 @@ CLIPS = {
     "norm-inf": lambda utils, p: utils.clip_grad_norm_(iter(p), 0.5, math.inf),
     "norm-1": lambda utils, p: utils.clip_grad_norm_(p, 100.0, 1, error_if_nonfinite=True),
     "value": lambda utils, p: utils.clip_grad_value_(p, 0.7),
-    "total": lambda utils, p: utils.get_total_norm([x.grad for x in p[:2]], 3.0),
+    "total": lambda utils, p: utils.get_total_norm([x.grad for x in p[:2] if x.grad is not None], 3.0),
 }
 
 
@@ -35,6 +36,70 @@ def test_gradients_are_clipped_as_by_pytorch(clip):
     torch = pytest.importorskip("torch")
     for one, other in zip(gradients(ja, CLIPS[clip]), gradients(torch, CLIPS[clip]), strict=True):
         assert one is other is None or np.allclose(one, other, rtol=1e-6)
+
+
+SHAPES = [(3, 4), (5,), (3, 4), (), (2, 3), (1, 5)]
+
+
+def clipped(clip, change=lambda p: None, n=3):
+    """Gradients of some parameters after some clips, what these returned, and how often each gradient was written."""
+    rng, params, found = np.random.default_rng(0), [ja.ones(*s, requires_grad=True) for s in SHAPES], []
+    for step in range(n):
+        for i, p in enumerate(params):
+            p.grad = None if (i + step) % 5 == 4 else ja.tensor(rng.normal(size=p.shape).astype(np.float32) * 2)
+        change(params)
+        found.append(clip(ja.nn.utils, params))
+    gradients = [p.grad for p in params if p.grad is not None]
+    written = [g._version for g in gradients]
+    return [np.asarray(value) for value in (*gradients, *(t for t in found if t is not None))], written
+
+
+def by_single_operations(monkeypatch, *args):
+    with monkeypatch.context() as patch:
+        patch.setattr(together, "may_run_programs", lambda: False)
+        return clipped(*args)
+
+
+def noted(params):
+    """Has one gradient be a view, and another one show memory that a third one shows."""
+    params[0].grad = ja.ones(8, 4)[2:5]
+    params[2].grad = params[0].grad.detach()
+
+
+@pytest.mark.parametrize("change", [lambda params: None, noted])
+@pytest.mark.parametrize("clip", CLIPS)
+def test_gradients_are_clipped_together_as_one_by_one(clip, change, monkeypatch):
+    run, n_run = together.InPlace.__call__, []
+    monkeypatch.setattr(together.InPlace, "__call__", lambda self, *args: n_run.append(1) or run(self, *args))
+    together._programs.clear()
+    together._n_kinds.clear()
+    found, written = clipped(CLIPS[clip], change)
+    right, as_often = by_single_operations(monkeypatch, CLIPS[clip], change)
+    for a, b in zip(found, right, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)
+    assert written == as_often
+    assert bool(n_run) == (change is not noted and clip != "total")
+
+
+def test_gradients_that_somebody_else_holds_are_clipped_and_the_held_arrays_stay():
+    params = [ja.ones(2, requires_grad=True) for _ in range(3)]
+    for p in params:
+        p.grad = ja.full((2,), 3.0)
+    arrays, views = [p.grad.jax() for p in params], [p.grad.view(2, 1) for p in params]
+    ja.nn.utils.clip_grad_value_(params, 1.0)
+    assert all(p.grad.tolist() == [1, 1] and v.tolist() == [[1], [1]] for p, v in zip(params, views, strict=True))
+    assert all(a.tolist() == [3, 3] for a in arrays)
+
+
+def test_gradients_with_a_history_and_other_bounds_are_clipped():
+    params = [ja.ones(2, requires_grad=True) for _ in range(3)]
+    sum((p**3).sum() for p in params).backward(create_graph=True)
+    ja.nn.utils.clip_grad_norm_(params, ja.tensor(1.0))
+    assert params[0].grad.requires_grad and ja.nn.utils.get_total_norm([p.grad for p in params]).item() < 1.001
+    for dtype in (ja.float16, ja.bfloat16):
+        some = [ja.full((2,), 4.0, dtype=dtype) for _ in range(3)]
+        assert ja.nn.utils.get_total_norm(some).dtype == dtype
+    assert ja.nn.utils.get_total_norm([ja.ones(2), ja.ones(2, dtype=ja.float16)]).dtype == ja.float32
 
 
 def test_gradients_are_clipped_in_place():

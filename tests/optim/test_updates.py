@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import types
+import warnings
 
 import numpy as np
 import pytest
 
 import jaxaot as ja
+from jaxaot.facade.kernels import together
 from jaxaot.optim import updates
 from jaxaot.optim.rules import optimizer as rules
 from tests.optim.test_optimizers import CASES
@@ -167,3 +170,30 @@ def test_in_a_compiled_step_the_rule_is_traced(n_run):
 
     step()
     assert n_run[0] == 0 and p.tolist() != [1, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["SGD", "AdamW", "RMSprop"])
+def test_an_update_in_a_function_that_runs_in_parts_is_one_operation_that_waits(name, n_run, monkeypatch):
+    monkeypatch.setattr(together, "threads", types.SimpleNamespace(are_several=False))  # other tests start some
+
+    def step(params, optimizer):
+        optimizer.zero_grad()
+        loss = sum((p**2).sum() for p in params)
+        print(f"{loss.item():.3f}")
+        loss.backward()
+        ja.nn.utils.clip_grad_norm_(params, 1.0)
+        optimizer.step()
+
+    made = []
+    for run in (step, ja.compile(step)):
+        params = [ja.full(shape, 2.0, requires_grad=True) for shape in SHAPES]
+        views = [p.detach() for p in params]
+        optimizer = getattr(ja.optim, name)(params, lr=0.1, weight_decay=0.1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ja.errors.RecompileWarning)
+            for _ in range(3):
+                run(params, optimizer)
+        made.append([np.asarray(t.detach()) for t in (*params, *views, *(p.grad for p in params))])
+        made[-1] += [np.asarray([p._version for p in params])]
+    check_alike(made[1], made[0])
+    assert n_run[0] == 2 * 3 * len(SHAPES)

@@ -91,3 +91,94 @@ def test_random_comparisons_with_what_is_kept_are_those_of_python(seed):
         wanted = repr((fn(x).tolist(), s.limit))
         s.limit = before
         assert repr((compiled(x).tolist(), s.limit)) == wanted, (dtype, compare, before, value)
+
+
+# -- `float` and `int` of tensors --------------------------------------------------------------------------------------
+
+
+def agree(fn, calls, n_programs):
+    """Asserts that calls return what they do eagerly, with Python's types, and make at most so many programs."""
+    compiled = ja.compile(fn)
+    shown = lambda value: [(type(item), repr(item.tolist() if isinstance(item, ja.Tensor) else item)) for item in value]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ja.errors.RecompileWarning)
+        for x in calls:
+            assert shown(compiled(ja.tensor(x))) == shown(fn(ja.tensor(x)))
+    assert compiled.cache_info().currsize <= n_programs
+
+
+ROWS = ([1.0, 2.0], [3.0, 0.5], [-1.0, 0.25], [2.0, 2.0])
+
+
+def test_what_float_and_int_make_of_tensors_is_kept_in_one_program():
+    agree(lambda x: (x * 2, float(x.max()), int(x.argmax()), float(x.argmax()), float(x.sum()) * 2 + 1), ROWS, 1)
+    kept = {False: [], True: []}
+    for compiles in kept:
+        total = types.SimpleNamespace(sum=0.0, n=0)
+
+        def step(x, total=total, log=kept[compiles]):
+            total.sum += float(x.mean()) * len(x)
+            total.n += int(x.argmax())
+            log.append(float(x.max()))
+            return x
+
+        run = ja.compile(step) if compiles else step
+        for x in ROWS:
+            run(ja.tensor(x))
+        kept[compiles] += [total.sum, total.n]
+    assert kept[True] == kept[False] and run.cache_info().currsize == 1
+
+
+def test_a_branch_on_what_float_makes_of_a_tensor_is_a_program_for_each_way():
+    agree(lambda x: (x * 10, 1) if float(x.max()) > 2 else (x, float(x.min())), ROWS, 2)
+    agree(lambda x: (x, max(float(x[0]), float(x[1]))), ROWS, 2)
+
+
+def test_arithmetic_on_a_value_that_is_relied_on():
+    agree(lambda x: (x * ((x.argmax().item() + 1) % 3), int(x.argmax()) // 2), ROWS, 2)
+
+
+TELLS = {
+    "its type": lambda x: (type(float(x.max())) is float, x * float(x.max())),
+    "its type, later": lambda x: (float(x.max()) > 1.5 and type(len(x)) is int, x),
+    "a class by its class": lambda x: ({float: 1, int: 2}[type(float(x.max()))], isinstance(float(x.max()), float)),
+    "a text": lambda x: (f"{float(x.max()):.2f}", str(float(x.min())), round(float(x.sum()), 1)),
+    "math": lambda x: (math.exp(float(x.max())), math.floor(float(x.sum())), int(float(x.sum())), int(x.sum())),
+    "an array": lambda x: (np.float32(float(x.max())), np.array([float(x.min())]).tolist(), [1, 2, 3][int(x.argmax())]),
+    "keys": lambda x: ({int(x.argmax()): x[0], "n": int(x.argmin())}, {float(x.max())}, int(x.argmax()) in {0: 1}),
+    "a size": lambda x: (x[: int(x.argmax()) + 1], list(range(int(x.argmin()) + 1)), x.repeat(int(x.argmax()) + 1)),
+    "what is no tensor": lambda x: (float("inf"), int("3"), float(2), float(np.float32(1.5)), x * float(x.max())),
+}
+
+
+def test_values_that_are_keys_of_what_is_kept_and_indices_are_those_of_each_call():
+    found = []
+    for compiles in (False, True):
+        counts, table, seen = {}, [[0, 0], [0, 0]], set()
+
+        def step(x, counts=counts, table=table, seen=seen):
+            label = int(x.argmax())
+            counts[label] = counts.get(label, 0) + 1
+            counts["last"] = label
+            table[label][int(x.argmin())] += 1
+            seen.add(float(x.max()))
+            return x
+
+        run = ja.compile(step) if compiles else step
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ja.errors.RecompileWarning)
+            for x in (*ROWS, *ROWS):
+                run(ja.tensor(x))
+        found.append(repr((counts, table, sorted(seen))))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", TELLS)
+def test_code_that_looks_at_what_float_made_gets_what_it_gets_eagerly(name):
+    fn = TELLS[name]
+    compiled = ja.compile(fn)
+    shown = lambda value: [(type(item), repr(item.tolist() if isinstance(item, ja.Tensor) else item)) for item in value]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ja.errors.RecompileWarning)
+        for x in (*ROWS, *ROWS):
+            assert shown(compiled(ja.tensor(x))) == shown(fn(ja.tensor(x)))

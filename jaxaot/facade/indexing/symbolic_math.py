@@ -2,6 +2,7 @@
 
 Their own code in C would read the value of a symbolic number, and the program would be one for that value alone. So
 while such a function is traced, its global variables lead to what is defined here. It does the same for other numbers.
+What `float` and `int` make of a traced tensor is one such number, as what its `.item()` is.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from jaxaot.facade.indexing.symbolic_numbers import FUNCTIONS, SymbolicNumber
+from jaxaot.facade.memory.tensor import Tensor
+from jaxaot.tape.modes import state
 
 _MATH = (
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "degrees",
@@ -64,7 +67,14 @@ class _Constructor(type):
     real: type
 
     def __call__(cls, *args: object, **kwargs: object) -> Any:
-        return cls.real(*args, **kwargs) if not args or kwargs else _record(cls.real.__name__, args)
+        if not args or kwargs:
+            return cls.real(*args, **kwargs)
+        if len(args) == 1 and type(args[0]) is Tensor and state.trace is not None:
+            number = state.trace.number(args[0], f"`{cls.real.__name__}()`")
+            args = args if number is None else (number,)
+        if type(args[0]) is SymbolicNumber and args[0].__class__ is cls.real:
+            return args[0]
+        return _record(cls.real.__name__, args)
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, cls.real)

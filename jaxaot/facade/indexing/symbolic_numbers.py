@@ -148,6 +148,8 @@ class Numbers:
         try:
             if any(type(v) is SymbolicNumber and type(v.value) is Unknown for v in operands):
                 value = self._unknown(how, operands)
+                if type(value) is not Unknown:  # of values that are relied on
+                    return value
             else:
                 value = FUNCTIONS[how](*map(plain_number, operands))
         except Exception:  # which code may catch, as for `1 / n`: with other numbers it is not raised
@@ -169,8 +171,8 @@ class Numbers:
     def _unknown(self, how: str, operands: tuple[Any, ...]) -> Any:
         """Returns what stands for the result of an operation on numbers some of which the graph computes."""
         types = [v.__class__ for v in operands]
-        is_float = float in types or how == "truediv"
-        is_safe = how in _ARITHMETIC or (how == "truediv" and self._is_not_zero(operands[1]))
+        is_float = float in types or how in ("truediv", "float")
+        is_safe = how in _ARITHMETIC or how == "float" or (how == "truediv" and self._is_not_zero(operands[1]))
         is_safe = is_safe or (how == "round" and is_float and len(operands) == 2 and type(operands[1]) is int)
         if is_safe and complex not in types:
             return Unknown(float if is_float else int)
@@ -306,7 +308,10 @@ class SymbolicNumber:
 
     def __hash__(self) -> int:
         self.numbers.are_keys = True
-        return hash(self.relied_on())
+        value = self.relied_on()
+        if type(self.value) is Unknown:  # dicts and sets compare it, also when the trace is over
+            self.value = value
+        return hash(value)
 
     def __format__(self, how: str) -> str:
         return format(self._shown(is_only_shown()), how)

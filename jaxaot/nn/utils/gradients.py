@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, SupportsFloat
 
 from jaxaot.errors import AutogradError, TensorTypeError
 from jaxaot.facade.gradients.grad import recording
+from jaxaot.facade.kernels.together import compute_together, write_together
 from jaxaot.facade.members.methods import FUNCTIONS
 from jaxaot.facade.memory.tensor import Tensor
 from jaxaot.nn.on_tensors import parameters_of
@@ -55,10 +56,10 @@ def get_total_norm(
       AutogradError: If the norm is not finite, and that is an error.
     """
     with recording(False):
-        norms = [_norm(t, norm_type) for t in ([tensors] if isinstance(tensors, Tensor) else tensors)]
-        if not norms:
+        found = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+        if not found:
             return _TOP["zeros"](())
-        total = _norm(_TOP["stack"](norms), norm_type)
+        total = compute_together(_norm_of_all, found, norm_type)
     if error_if_nonfinite and not bool(total.isfinite()):
         raise AutogradError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
@@ -68,14 +69,27 @@ def get_total_norm(
     return total
 
 
+def _norm_of_all(tensors: Sequence[Tensor], norm_type: float) -> Tensor:
+    return _norm(_TOP["stack"]([_norm(t, norm_type) for t in tensors]), norm_type)
+
+
+def _scale(gradients: Sequence[Tensor], total_norm: Tensor, max_norm: float) -> None:
+    factor = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
+    for gradient in gradients:
+        gradient.mul_(factor)
+
+
+def _clamp(gradients: Sequence[Tensor], bound: float) -> None:
+    for gradient in gradients:
+        gradient.clamp_(-bound, bound)
+
+
 def clip_grads_with_norm_(
     parameters: Parameters, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scales gradients in place so that a norm of `total_norm` becomes at most `max_norm`."""
     with recording(False):
-        factor = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
-        for gradient in _gradients(parameters):
-            gradient.mul_(factor)
+        write_together(_scale, _gradients(parameters), total_norm, max_norm)
 
 
 def clip_grad_norm_(
@@ -117,5 +131,4 @@ def clip_grad_value_(parameters: Parameters, clip_value: float, foreach: bool | 
     """
     _require_number("clip_value", clip_value)
     with recording(False):
-        for gradient in _gradients(parameters):
-            gradient.clamp_(-clip_value, clip_value)
+        write_together(_clamp, _gradients(parameters), clip_value)

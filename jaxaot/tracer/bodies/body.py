@@ -188,6 +188,10 @@ class _BodyTrace(TraceState):
         words = self.lift((3,), np.uint32, ("key of an index", generator, n))
         return words[:2], words[2]
 
+    def stop(self, what: str, line: str | None = None) -> None:
+        if self.outer is not None:
+            self.outer.stop(what, line)
+
     def is_of_an_index(self) -> bool:
         return not self.has_streams and self.outer is not None and self.outer.is_of_an_index()
 

@@ -88,8 +88,9 @@ def refuse_lasting_hooks(trace: TraceState, results: Iterable[Any]) -> None:
             "A hook on a gradient, or `Tensor.retain_grad()`, is registered inside of a traced function and still "
             "there when that returns:\n\n"
             + "\n".join(f"    {line}" for line in lines)
-            + "\n\nA compiled call registers hooks again on what it computes itself, but not on views, on what is "
-            "written later, on what was there before, on nodes, or where the handle is kept. Register it outside:\n\n"
+            + "\n\nA compiled call registers hooks again on what it computes itself, but not inside of `scan` or "
+            "`cond`, on views, on what is written later, on what was there before, on nodes, or where the handle is "
+            "kept. Register it outside:\n\n"
             "    x.register_hook(hook)          # before the call\n"
             "    out = fn(x)\n"
             "    out.register_hook(hook)        # or `out.retain_grad()`\n\n"
