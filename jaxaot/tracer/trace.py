@@ -59,10 +59,10 @@ from jaxaot.tracer.numbers.predictions import (
     changing_numbers,
     declared_numbers,
     growing_lists,
-    holds_symbols,
     is_inside,
     log_values,
     predicts,
+    refuse_keys,
     shared_tuples,
     with_passed,
     without_numbers,
@@ -245,14 +245,9 @@ def _symbolic_at_once(
 
 
 def _trace(
-    fn: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    leaves: Sequence[Any],
-    in_tree: PyTreeDef,
-    known: Any,
-    how: _How,
-) -> Traced:
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any], in_tree: PyTreeDef,
+    known: Any, how: _How,
+) -> Traced:  # fmt: skip
     trace = TraceState(known, how.stops)
     trace.events = [] if settings.get().validate_guards else None
     trace.numbers, trace.records = Numbers(trace), how.records
@@ -344,10 +339,7 @@ def _trace(
                 containers, objects = world.single()
                 outside = objects | places.outside | world.wrappers
                 escapes = collect_escapes(trace, result, outside, *own, world.paths, containers)
-                if trace.numbers.are_keys and holds_symbols(escapes.out_tree):
-                    if trace.numbers.asked:
-                        trace.stop("a value of a tensor is a key of the result")
-                    raise TypeError("the result has a symbol for a key")
+                refuse_keys(trace, escapes.out_tree)
                 refuse_lasting_hooks(trace, escapes.leaves)
                 if how.parts:
                     kept, has_strides = parts_alone(trace, how.parts, escapes), trace.asks_for_strides

@@ -16,6 +16,7 @@ from typing import Any, assert_never
 from jaxaot._logs import logger_of
 from jaxaot.facade.cells.cells import attributes_of
 from jaxaot.facade.indexing.symbolic_numbers import FUNCTIONS, SymbolicNumber
+from jaxaot.facade.trace_state import TraceState
 from jaxaot.ir.tokens import Tokens
 from jaxaot.plan.alias import ConstantOutput
 from jaxaot.plan.guards import EqualTo, HasLength, HasType, IsAlsoAt, PythonGuard
@@ -396,6 +397,19 @@ def holds_symbols(tree: Any) -> bool:
     keys: Any = node[1] if node is not None and issubclass(node[0], dict) else ()
     keys = keys[1] if node is not None and issubclass(node[0], defaultdict) else keys
     return any(type(key) is SymbolicNumber for key in keys) or any(map(holds_symbols, tree.children()))
+
+
+def refuse_keys(trace: TraceState, out_tree: Any) -> None:
+    """Raises if a key of a result stands for a number.
+
+    Raises:
+      GraphBreak: If so, if tensors gave some, and the trace may stop there.
+      TypeError: Else, if so.
+    """
+    if trace.numbers.are_keys and holds_symbols(out_tree):
+        if trace.numbers.asked:
+            trace.stop("a value of a tensor is a key of the result")
+        raise TypeError("the result has a symbol for a key")
 
 
 def log_values(fn: Callable[..., Any], numbers: Sequence[Path], why: str) -> None:
