@@ -92,6 +92,30 @@ def test_explicit_meshes_and_asked_shardings_count(cuts):
     assert sizes == [64 * 64 * 4 // 4] * 2
 
 
+@pytest.mark.parametrize("is_scanned", [False, True])
+def test_blocks_that_ask_for_placements(is_scanned):
+    args = given("fully sharded")
+
+    def grads(wrap):
+        def layer(x, w):
+            x = jax.lax.with_sharding_constraint(x, NamedSharding(MESH.abstract_mesh, P("data")))
+            return x + jax.nn.gelu(x @ w[0]) @ w[1]
+
+        def loss(weights, x):
+            block = wrap(layer)
+            if is_scanned:
+                return (jax.lax.scan(lambda x, w: (block(x, w), None), x, weights)[0] ** 2).mean()
+            for i in range(2):
+                x = block(x, (weights[0][i], weights[1][i]))
+            return (x**2).mean()
+
+        with jax.set_mesh(MESH):
+            return jax.tree.leaves(jax.jit(jax.grad(loss))(*args))
+
+    for a, b in zip(grads(ja.remat), grads(lambda block: block), strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-5)
+
+
 @pytest.mark.few(2)
 @pytest.mark.parametrize("seed", seeds(12, 3))
 def test_values_and_gradients_are_those_of_jax(seed):
