@@ -353,7 +353,7 @@ class Cutter:
         Args:
           parts: The one that was asked for.
         """
-        parts = self._settled(parts)
+        parts = self.settled(parts)
         asked, held, best = parts.plan.extra_bytes, parts.timeline.held_bytes, parts
         fastest = lambda: self._corner(self.budgets.fastest.weight)
         for find in (*self._rung_finders(asked), fastest, *self._min_cut_finder()):
@@ -364,7 +364,7 @@ class Cutter:
                     best = min(best, make(), key=lambda rung: rung.timeline.peak_bytes)
         return best
 
-    def _settled(self, parts: Partition) -> Partition:
+    def settled(self, parts: Partition) -> Partition:
         """Returns a cut that saves less in place of one that takes no less memory and is hardly any faster.
 
         It is the minimum cut, or the corner at the next smaller share.
