@@ -9,6 +9,10 @@ A row is a step of training with AdamW of 4 layers under one jit, laid over a me
 residual stream is asked to lie. Bytes are the temporary memory of one device by `memory_analysis`. FLOPs are those of
 the products of its program with the rounds of loops counted, see `hlo_flops.py`. A star marks a policy of
 `jax.checkpoint` that is below one of ours in bytes and FLOPs.
+
+The row "Llama-like, FSDP, scanned" on cpu, JAX 0.12.0.1: JAX 60.5 MiB at 7.65 GFLOP; `jax.checkpoint` of layers that
+saves nothing 19.2 at 9.53, dots 35.5 at 7.65, dots with no batch dims 30.2 at 7.92; `ja.remat` of layers 16.5 at 9.53;
+`ja.value_and_grad` by default 36.0 at 7.65, within 0.3 33.1 at 7.78, 0.2 28.3 at 8.46, 0.1 23.1 at 9.26.
 """
 
 from __future__ import annotations
