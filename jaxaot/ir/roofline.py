@@ -166,7 +166,16 @@ def target_now() -> Target:
     return _assumed.get() or target_in_use()
 
 
-def eqn_picoseconds(eqn: Eqn, target: Target) -> int:
+def again_picoseconds(eqn: Eqn, target: Target) -> int:
+    """Returns how long an equation takes that the backward computes again.
+
+    On TPU and GPU compilers put pointwise equations and reductions into the kernels of the products around them. So all
+    of these count by their arithmetic alone, at the rate of products: little of what they read was written before.
+    """
+    return eqn_picoseconds(eqn, target, is_fused=target.name != "cpu")
+
+
+def eqn_picoseconds(eqn: Eqn, target: Target, is_fused: bool = False) -> int:
     """Returns how long an equation takes on a target; views and casts, which are read in place, take no time.
 
     A loop takes as long as its body, as often as it runs; a `while` runs once, and of a `cond` the branch that takes
@@ -175,18 +184,21 @@ def eqn_picoseconds(eqn: Eqn, target: Target) -> int:
     which = kind(eqn)
     if which <= Kind.CAST:
         return 0
-    bodies = [sum(eqn_picoseconds(inner, target) for inner in body.eqns) for body in sub_jaxprs(eqn)]
+    bodies = [sum(eqn_picoseconds(inner, target, is_fused) for inner in body.eqns) for body in sub_jaxprs(eqn)]
     is_jit = eqn.primitive.name in ("jit", "pjit")
     if bodies and (is_jit or which is Kind.CONTROL or called_jaxpr(eqn, also_custom=True) is not None):
         once = max(bodies) if eqn.primitive.name == "cond" else sum(bodies)
         return max(1, eqn.params.get("length", 1) * once)
+    if is_fused and which <= Kind.REDUCTION:
+        return max(1, math.ceil(eqn_flops(eqn) / target.flops * 1e12))
     matrix = which in (Kind.MATMUL, Kind.CONVOLUTION) or which >= Kind.CONTROL
     rate = target.vector_flops
     if matrix:
         given: list[Any] = [getattr(atom.aval, "dtype", None) for atom in eqn.invars]
         dtypes = filter(_is_number, given)
         rate = max(map(target.matrix_flops, dtypes), default=target.flops)
-    seconds = max(eqn_flops(eqn) / rate, eqn_bytes(eqn) / target.bandwidth)
+    is_in_kernel = is_fused and which in (Kind.MATMUL, Kind.CONVOLUTION)
+    seconds = max(eqn_flops(eqn) / rate, 0 if is_in_kernel else eqn_bytes(eqn) / target.bandwidth)
     return max(1, math.ceil(seconds * 1e12))
 
 

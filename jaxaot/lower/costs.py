@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun, make_jaxpr_object, make_var
 from jaxaot.errors import CompilerError
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.roofline import TARGETS, Target, eqn_picoseconds, target_in_use
+from jaxaot.ir.roofline import TARGETS, Target, again_picoseconds, eqn_picoseconds, target_in_use
 from jaxaot.ir.walk import short_aval, variables
 from jaxaot.settings import Config, check_values_of
 
@@ -38,7 +38,7 @@ def cost_of(costs: str, on: Target | None = None) -> Callable[[Any], int]:
     check_costs(costs)
     if costs == "measured":
         return measured_picoseconds
-    return functools.partial(eqn_picoseconds, target=TARGETS.get(costs) or on or target_in_use())
+    return functools.partial(again_picoseconds, target=TARGETS.get(costs) or on or target_in_use())
 
 
 def check_costs(costs: str) -> None:

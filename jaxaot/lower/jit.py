@@ -194,7 +194,9 @@ class Jitted(Generic[P, R]):
             of_arrays = lambda: OfCall(self._inside.trace(*args, **kwargs).jaxpr)
             call = self._of_objects().graph_of(args, kwargs) if self._objects.are_in((args, kwargs)) else of_arrays()
             exchanges = on_devices(lambda: self.lower(*args, **kwargs), args, kwargs)
-            return jitted_report(self._name, call._replace(on_devices=exchanges), self._options)
+            notes = dict.fromkeys(note for version in self._versions.values() for note in version.notes)
+            call = call._replace(on_devices=exchanges, notes=tuple(notes))
+            return jitted_report(self._name, call, self._options)
         except Exception as error:
             raise without_own_frames(error)  # noqa: B904  # it is the same exception
 

@@ -29,12 +29,14 @@ class OfCall(NamedTuple):
       types: The types of the results; None where nobody asks.
       changes: What the call changes, one line each.
       on_devices: What each device holds and exchanges, if arguments lie over several; one line each.
+      notes: What is said of programs that were measured before.
     """
 
     graph: ClosedJaxpr
     types: Any = None
     changes: tuple[str, ...] = ()
     on_devices: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def on_devices(lower: Callable[[], Any], args: object, kwargs: object) -> tuple[str, ...]:
@@ -69,7 +71,19 @@ def jitted_report(name: str, call: OfCall, options: Mapping[str, Any]) -> Report
     lowered = () if call.on_devices else lowered_section("graph", executable)
     platform, exchanges = jax.default_backend(), call.on_devices or collectives_of(name, graph)
     return Report(
-        name, "ja.jit", platform, changed, passes, exchanges, (), parts, (), sources.read(), _HINTS, (), lowered
+        name,
+        "ja.jit",
+        platform,
+        changed,
+        passes,
+        exchanges,
+        (),
+        parts,
+        (),
+        sources.read(),
+        (*call.notes, *_HINTS),
+        (),
+        lowered,
     )
 
 

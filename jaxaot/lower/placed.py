@@ -80,15 +80,17 @@ def tracing(args: Any, kwargs: Any, asked: Sequence[Any] = ()) -> Iterator[None]
         _now.shardings, _now.symbols, _now.device = before
 
 
-def lowered_for(values: Sequence[Any], asked: Sequence[Any]) -> tuple[str, str]:
-    """Returns platform and kind of the devices that a graph is lowered for, as far as that is known while it is traced.
+def lowered_for(values: Sequence[Any], asked: Sequence[Any]) -> tuple[str, str] | None:
+    """Returns platform and kind of the devices that a graph is lowered for; None for those of the default device.
 
     Args:
       values: Its inputs, arrays or symbols.
       asked: Shardings that it asks for.
     """
     concrete = (value for value in values if not is_tracer(value))
-    device = _now.device or first_device(itertools.chain(concrete, asked)) or jax.devices()[0]
+    device, usual = _now.device or first_device(itertools.chain(concrete, asked)), jax.devices()[0]
+    if device is None or device.device_kind == usual.device_kind:
+        return None
     return device.platform, device.device_kind
 
 

@@ -28,11 +28,18 @@ def device_of(leaf: object) -> Any:
     """Returns a device on which an array was placed, or a type or a sharding is; None if that is not said."""
     if isinstance(leaf, jax.Array) and not getattr(leaf, "committed", True):
         return None
-    sharding = leaf if hasattr(leaf, "device_set") else getattr(leaf, "sharding", None)
+    sharding: Any = leaf if _is_sharding(leaf) else getattr(leaf, "sharding", None)
     try:
-        return next(iter(sharding.device_set))  # pyright: ignore[reportOptionalMemberAccess]
+        return next(iter(sharding.device_set))
     except (AttributeError, ValueError, TypeError, StopIteration):  # an abstract mesh has no devices
         return None
+
+
+def _is_sharding(leaf: object) -> bool:
+    try:
+        return hasattr(leaf, "device_set")
+    except ValueError:  # one on an abstract mesh
+        return True
 
 
 def first_device(leaves: Iterable[object]) -> Any:
@@ -58,7 +65,7 @@ def platform_of(args: tuple[Any, ...], kwargs: Mapping[str, Any], options: Mappi
     if asked is not None:
         return asked
     given = (options.get("in_shardings"), options.get("out_shardings"), args, kwargs)
-    found = first_device(jax.tree.leaves(given, is_leaf=lambda x: hasattr(x, "device_set")))
+    found = first_device(jax.tree.leaves(given, is_leaf=_is_sharding))
     if found is not None:
         return found.platform
     mesh = jax.sharding.get_mesh() if hasattr(jax.sharding, "get_mesh") else None

@@ -269,6 +269,7 @@ class Version:
       known: A graph about to be traced again, and what runs then.
       chosen: One about to be compiled with other options, and how it is run.
       run: Carries out a call: the function that `jax.jit` returned, until a graph needs another way.
+      notes: What a report says of programs that were measured.
     """
 
     def __init__(self, fn: Checked, options: dict[str, Any], settings: Config, platform: str):
@@ -293,6 +294,7 @@ class Version:
         self._go: Callable[..., Any] = self._jitted
         self.run: Callable[..., Any] = self._run_checked if settings.check_executables else self._jitted
         self._own_calls: dict[Any, Callable[..., Any]] = {}
+        self.notes: tuple[str, ...] = ()
         self._known: set[Any] = set()  # calls whose programs were looked at
         self._recent: _Recent | None = None
 
@@ -431,7 +433,10 @@ class Version:
                 return jax.jit(fn, **self._tracing).trace(*args, **kwargs)
 
         name, first = getattr(self._fn, "__name__", "fn"), self._traced.trace(*args, **kwargs)
-        return find_traced(asked, name, first, trace, lambda traced: self._measured(traced, args, kwargs))
+        found = find_traced(asked, name, first, trace, lambda traced: self._measured(traced, args, kwargs))
+        self.notes = (*self.notes, *asked.notes)
+        asked.notes.clear()
+        return found
 
     def _measured(self, traced: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Measured, int | None]:
         """Returns the program of a traced function, compiled, and what it takes; None if the compiler does not say."""

@@ -41,6 +41,9 @@ N_TRIES = 4
 USED = 0.9
 """A program that fits is taken if it uses this part of a limit; else one that computes less again is looked for."""
 
+LEAST_USED = 0.85
+"""If a program uses less than this part of a limit, and others are above it, the report says so."""
+
 _AIMS = 0.97, 0.995
 """The parts of a limit that are aimed at by one program that is known, and by several: no estimate is exact."""
 
@@ -77,6 +80,7 @@ class Asked:
       n_rungs: How many other cuts of its functions may take less memory.
       cuts: What is saved by each, and what it takes by estimate, in bytes: programs of equal cuts are the same.
       known: What was made of functions for one program and is the same for the others, until one is found.
+      notes: What a report says of the program that was found.
     """
 
     limit: int | None = None
@@ -84,6 +88,7 @@ class Asked:
     n_rungs: int = 0
     cuts: list[tuple[int, int]] = dataclasses.field(default_factory=list)
     known: dict[Hashable, Any] = dataclasses.field(default_factory=dict, repr=False)
+    notes: list[str] = dataclasses.field(default_factory=list)
 
     def __bool__(self) -> bool:
         return self.limit is not None or self.is_doubtful or self.n_rungs > 0
@@ -282,9 +287,25 @@ def find_program(asked: Asked, name: str, make: Make[T]) -> T:
     """
     try:
         with working(f"fitting `{name}`"):
-            return _found(asked, name, _Programs(make))
+            programs = _Programs(make)
+            found = _found(asked, name, programs)
+            asked.notes += _gap(asked.limit, name, programs)
+            return found
     finally:
         asked.known.clear()
+
+
+def _gap(limit: int | None, name: str, programs: _Programs[Any]) -> list[str]:
+    """Returns a line if programs on both sides of a limit are known, and none that uses it."""
+    sizes = sorted(taken for _, taken in programs.known.values() if taken is not None)
+    below, above = ([n for n in sizes if (n <= (limit or 0)) is fits] for fits in (True, False))
+    if limit is None or not below or not above or below[-1] >= LEAST_USED * limit:
+        return []
+    return [
+        f"`{name}` takes {format_bytes(below[-1])} of its limit of {format_bytes(limit)}: of {len(sizes)} programs "
+        f"that were compiled none takes between {LEAST_USED:.0%} of the limit and all of it. The next one takes "
+        f"{format_bytes(above[0])}."
+    ]
 
 
 def find_traced(asked: Asked, name: str, first: S, trace: Callable[[], S], compiled: Callable[[S], Found[T]]) -> T:

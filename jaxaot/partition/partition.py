@@ -18,7 +18,7 @@ from jaxaot._util import collector, format_bytes
 from jaxaot.errors import BudgetError, OffloadError, PolicyError
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, target_now
+from jaxaot.ir.roofline import Target, again_picoseconds, offload_picoseconds, target_now
 from jaxaot.ir.walk import source_line, sub_jaxprs
 from jaxaot.partition.bodies import Rule, cut_bodies
 from jaxaot.partition.bottlenecks import bottlenecks, head_products
@@ -69,6 +69,8 @@ _SMALL = 0.1
 """Products of this part of the FLOPs of the largest one are small, such as the first convolution of images."""
 _CLEAR = 0.98
 """The part of the temporaries without a cut that a default cut takes at most: else nothing is cut."""
+_HARDLY = 0.005
+"""A cut that saves less may take longer by this part of the whole time."""
 _ERROR = 0.1
 """How far estimates may be off, either way."""
 
@@ -254,7 +256,7 @@ class Cutter:
         return Variant(bodies, graph, choices, formulate(graph, choices, rule.cost, moving), inner_cost)
 
     def _time(self, eqn: Eqn) -> int:
-        return 0 if is_marker(eqn) else self.cost(eqn) if self.cost else eqn_picoseconds(eqn, self.target)
+        return 0 if is_marker(eqn) else self.cost(eqn) if self.cost else again_picoseconds(eqn, self.target)
 
     def save_within(
         self, graph: Classified, tags: Tags, policy: Policy, memory_budget: float | str | None
@@ -351,7 +353,7 @@ class Cutter:
         Args:
           parts: The one that was asked for.
         """
-        parts = self._settled(parts)
+        parts = self.settled(parts)
         asked, held, best = parts.plan.extra_bytes, parts.timeline.held_bytes, parts
         fastest = lambda: self._corner(self.budgets.fastest.weight)
         for find in (*self._rung_finders(asked), fastest, *self._min_cut_finder()):
@@ -362,17 +364,26 @@ class Cutter:
                     best = min(best, make(), key=lambda rung: rung.timeline.peak_bytes)
         return best
 
-    def _settled(self, parts: Partition) -> Partition:
-        """Returns the minimum cut in place of one that saves more, takes no less memory and is hardly any faster."""
-        if get_policy(self.policy) is not min_cut:
-            return parts
-        solution = self._attempt(lambda: self.unlimited.budgets.leanest)
-        whole = sum(map(self._time, self.graph.eqns))
-        longer = self._recomputing(solution) - (parts.plan.recompute_seconds or 0.0) * 1e12
-        if solution.weight >= parts.plan.extra_bytes or longer > (_ALIKE - 1) * whole:
-            return parts
-        settled = self.cut()
-        return settled if settled.timeline.peak_bytes <= parts.timeline.peak_bytes else parts
+    def settled(self, parts: Partition) -> Partition:
+        """Returns a cut that saves less in place of one that takes no less memory and is hardly any faster.
+
+        It is the minimum cut, or the corner at the next smaller share.
+        """
+        whole, asked = sum(map(self._time, self.graph.eqns)), parts.plan.extra_bytes
+        recomputing = (parts.plan.recompute_seconds or 0.0) * 1e12
+        is_less = lambda other: other.timeline.peak_bytes <= parts.timeline.peak_bytes
+        if get_policy(self.policy) is min_cut:
+            solution = self._attempt(lambda: self.unlimited.budgets.leanest)
+            longer = self._recomputing(solution) - recomputing
+            if solution.weight < asked and longer <= (_ALIKE - 1) * whole and is_less(settled := self.cut()):
+                return settled
+        smaller = [int(share * self.save_all[1]) for share in _SHARES if share * self.save_all[1] < asked]
+        with contextlib.suppress(BudgetError, PolicyError, NoCut):  # what must be saved may be more
+            weight, make = self._corner(max(smaller, default=0))
+            if weight < asked and (other := make()).plan.recompute_seconds is not None:
+                longer = (other.plan.recompute_seconds or 0.0) * 1e12 - recomputing
+                return other if longer <= _HARDLY * whole and is_less(other) else parts
+        return parts
 
     def _recomputing(self, solution: Solution) -> int:
         """Returns how long the cut without a budget computes again, in picoseconds."""

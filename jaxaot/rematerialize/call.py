@@ -263,6 +263,8 @@ class RematCall:
             is_share = is_fraction(budget) and parts.plan.repeats_work
             return (cutter.least(parts) if is_share else parts), 0
         parts = cutter.cut(budget.budget)
+        if is_fraction(budget.budget) and parts.plan.repeats_work:
+            parts = cutter.settled(parts)
         rungs = cutter.rungs(parts) if parts.plan.repeats_work else []
         return parts if budget.rung is None or not rungs else rungs[min(budget.rung, len(rungs) - 1)], len(rungs)
 

@@ -7,11 +7,12 @@ import jax.numpy as jnp
 import pytest
 from jax import lax
 
+from benchmarks.hlo_flops import hlo_flops
 from jaxaot.errors import ArgumentError
 from jaxaot.ir.cost import eqn_bytes, eqn_flops, graph_flops
 from jaxaot.ir.primitives import KINDS, Kind
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.roofline import TARGETS, Target, eqn_picoseconds, find_target
+from jaxaot.ir.roofline import TARGETS, Target, again_picoseconds, eqn_picoseconds, find_target
 from jaxaot.passes.dce import dce
 from tests.cases import each
 
@@ -234,3 +235,29 @@ def test_an_unknown_target_is_named():
     with pytest.raises(ArgumentError, match=r"no target 'h1000'.*h100.*ja\.estimate\.Target"):
         find_target("h1000")
     assert find_target("v5e") is TARGETS["v5e"]
+
+
+def test_flops_of_a_compiled_program_count_the_rounds_of_loops():
+    def turns(w, x):
+        return jax.lax.scan(lambda c, _: (jnp.tanh(c @ w), None), x, length=5)[0]
+
+    text = jax.jit(turns).lower(jnp.ones((32, 32)), jnp.ones((8, 32))).compile().as_text()
+    assert hlo_flops(text) == 5 * 2 * 8 * 32 * 32
+
+
+def test_padding_of_a_convolution_of_a_tpu_is_not_counted():
+    text = """ENTRY %main (a: bf16[8,64,32], b: bf16[8,32,16]) -> bf16[8,64,16] {
+  %a = bf16[8,64,32] parameter(0)
+  %b = bf16[8,32,16] parameter(1)
+  ROOT %c = bf16[8,64,16] convolution(%a, %b), window={size=8 stride=7 lhs_dilate=8}, dim_labels=0bf_0io->0bf
+}"""
+    assert hlo_flops(text) == 2 * 8 * 64 * 16 * 32
+
+
+def test_what_is_computed_again_in_kernels_of_products_counts_by_its_arithmetic():
+    x = jax.ShapeDtypeStruct((1024, 1024), "float32")
+    tanh, product = jax.make_jaxpr(lambda x: jnp.tanh(x) @ x)(x).jaxpr.eqns
+    for name in ("v5e", "h100"):
+        assert again_picoseconds(tanh, TARGETS[name]) < again_picoseconds(product, TARGETS[name])
+        assert again_picoseconds(tanh, TARGETS[name]) < eqn_picoseconds(tanh, TARGETS[name])
+    assert again_picoseconds(tanh, TARGETS["cpu"]) == eqn_picoseconds(tanh, TARGETS["cpu"])

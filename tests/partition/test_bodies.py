@@ -454,3 +454,13 @@ def test_loops_of_tensors():
         compiled(x, w).backward()
         np.testing.assert_allclose(x.grad.numpy(), wanted[0], rtol=1e-4, atol=1e-6)
         np.testing.assert_allclose(w.grad.numpy(), wanted[1], rtol=1e-4, atol=1e-6)
+
+
+def test_what_all_rounds_share_is_saved_once():
+    def loss(v, w, x):
+        return (jax.lax.scan(lambda c, _: (jnp.tanh(c @ (v @ w)), None), x, length=8)[0] ** 2).sum()
+
+    square = jnp.ones((16, 16))
+    parts = ja.remat(loss, policy="min_cut").partition(square, square, jnp.ones((4, 16)))
+    assert [v.bytes for v in parts.plan.saved if v.shape == (16, 16)] == [4 * 16 * 16]
+    assert not any(v.shape == (8, 16, 16) for v in parts.plan.saved)
