@@ -34,8 +34,9 @@ class Config:
       passes: Names of the graph passes, or functions from a ClosedJaxpr to one with the same inputs and outputs; those
         of the joint graph run in this order. By default those that `jaxaot.passes.pipeline.default_passes()` returns;
         `("cse", "dce")` is these two alone.
-      blocks: Whether losses over many classes and attention over long sequences are computed in blocks on CPU, where
-        that saves at least 8 MiB and costs no time, see `docs/fit_into_memory.md`; or which: `("losses", "attention")`.
+      blocks: What is computed in blocks on CPU where that is estimated to save at least 8 MiB, see
+        `docs/fit_into_memory.md`: `"attention"` over 2,048 positions or more, `"losses"` over many classes; `True` is
+        both, `False` neither.
       donate: Whether compiled calls may reuse the buffers of the storages that they write.
       max_breaks: At most this many branches on values in one call are programs; with more Python runs it.
       max_values: At most this many distinct values that Python branches on at one place get a compiled program;
@@ -73,7 +74,7 @@ class Config:
     costs: str = "roofline"
     recompute_collectives: bool = False
     passes: tuple[str | Callable[[Any], Any], ...] | None = None
-    blocks: bool | tuple[str, ...] = True
+    blocks: bool | tuple[str, ...] = ("attention",)
     donate: bool = True
     max_breaks: int = dataclasses.field(default=64, compare=False)  # no program depends on these two
     max_values: int = dataclasses.field(default=8, compare=False)

@@ -547,6 +547,7 @@ def first(var: Var, dtype: DTypeLike, combine: Any) -> Any:
 
 
 def sliced(value: Array, start: Array, axis: int, unit: int, n_units: int) -> Any:
+    """Returns the piece of a value along an axis that begins at a unit, as many units as it has; a unit has a size."""
     return lax.dynamic_slice_in_dim(value, _at(start, unit), n_units * unit, axis, allow_negative_indices=False)
 
 

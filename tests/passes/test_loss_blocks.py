@@ -132,7 +132,8 @@ def test_cross_entropy_of_tensors_in_blocks(name, small, using_machine, monkeypa
         value.backward()
         return value.detach(), x.grad, w.grad
 
-    found = ja.compile(step)(x, w, y)
+    with ja.config(blocks=True):
+        found = ja.compile(step)(x, w, y)
     for got, want in zip(found, step(x, w, y), strict=True):
         np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-5, atol=1e-5)
     assert len(written) == 1 and written[0] is not None
@@ -151,14 +152,16 @@ def test_few_classes_are_left_alone():
     assert loss_blocks.loss_blocks(closed) is closed
 
 
-def test_losses_are_in_blocks_unless_a_setting_says_otherwise():
+def test_losses_are_in_blocks_if_a_setting_says_so():
     """By `ja.jit`, whose program takes less memory by far; nothing is run."""
     x, w, y = (jax.ShapeDtypeStruct(*t) for t in (((1024, 64), "float32"), ((64, 8192), "float32"), ((1024,), "int32")))
     loss = lambda x, w, y: -jax.nn.log_softmax(x @ w)[jnp.arange(1024), y].mean()
     grads = jax.value_and_grad(loss, (0, 1))
     taken_by = lambda f: f.lower(x, w, y).compile().memory_analysis().temp_size_in_bytes
-    assert "loss_blocks: " in str(ja.jit(grads).explain(x, w, y))
-    assert taken_by(ja.jit(grads)) < 0.6 * 1024 * 8192 * 4
+    for blocks in (True, ["losses"]):
+        with ja.config(blocks=blocks):
+            assert "loss_blocks: " in str(ja.jit(grads).explain(x, w, y))
+            assert taken_by(ja.jit(grads)) < 0.6 * 1024 * 8192 * 4
     for blocks in (False, ["attention"]):
         with ja.config(blocks=blocks):
             assert "loss_blocks: " not in str(ja.jit(grads).explain(x, w, y))

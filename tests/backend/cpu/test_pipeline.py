@@ -26,7 +26,7 @@ from jaxaot.passes.pipeline import (
 from tests.cases import each
 from tests.declared import IN_ORDER
 
-BLOCKS = ("loss_blocks", "attention_blocks")
+BLOCKS = ("attention_blocks",)
 ROOM = pathlib.Path(cpu.__file__).parent
 DECLARED = {declared.name: declared for declared in declared_passes() if On.LOWERED & declared.on}
 RUNS = {
