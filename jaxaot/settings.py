@@ -36,7 +36,7 @@ class Config:
         `("cse", "dce")` is these two alone.
       blocks: What is computed in blocks on CPU where that is estimated to save at least 8 MiB, see
         `docs/fit_into_memory.md`: `"attention"` over 2,048 positions or more, `"losses"` over many classes; `True` is
-        both, `False` neither.
+        both. Some models take longer with them.
       donate: Whether compiled calls may reuse the buffers of the storages that they write.
       max_breaks: At most this many branches on values in one call are programs; with more Python runs it.
       max_values: At most this many distinct values that Python branches on at one place get a compiled program;
@@ -74,7 +74,7 @@ class Config:
     costs: str = "roofline"
     recompute_collectives: bool = False
     passes: tuple[str | Callable[[Any], Any], ...] | None = None
-    blocks: bool | tuple[str, ...] = ("attention",)
+    blocks: bool | tuple[str, ...] = False
     donate: bool = True
     max_breaks: int = dataclasses.field(default=64, compare=False)  # no program depends on these two
     max_values: int = dataclasses.field(default=8, compare=False)

@@ -123,7 +123,7 @@ def lowered_passes(
     platform: str,
     exact: bool = False,
     on: On = On.COMPILED,
-    blocks: bool | Sequence[str] = ("attention",),
+    blocks: bool | Sequence[str] = False,
 ) -> tuple[str, ...]:
     """Returns those passes of a setting that run on lowered graphs, in order; by default those of the platform.
 

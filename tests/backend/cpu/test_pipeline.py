@@ -26,7 +26,6 @@ from jaxaot.passes.pipeline import (
 from tests.cases import each
 from tests.declared import IN_ORDER
 
-BLOCKS = ("attention_blocks",)
 ROOM = pathlib.Path(cpu.__file__).parent
 DECLARED = {declared.name: declared for declared in declared_passes() if On.LOWERED & declared.on}
 RUNS = {
@@ -78,7 +77,7 @@ def test_names_are_declared_with_one_function_each():
 def test_what_runs_on_which_graphs():
     on = {kind: lowered_passes(None, "cpu", on=kind) for kind in (On.COMPILED, On.JITTED, On.KERNEL, On.SHARD)}
     assert on[On.COMPILED] == on[On.JITTED]
-    assert set(on[On.JITTED]) - set(on[On.KERNEL]) == {*BLOCKS, SHARDS, SUBPROGRAMS, KEEP_FREED_MEMORY}
+    assert set(on[On.JITTED]) - set(on[On.KERNEL]) == {SHARDS, SUBPROGRAMS, KEEP_FREED_MEMORY}
     assert set(on[On.JITTED]) - set(on[On.SHARD]) == {SHARDS, "eigen_convolutions"}
     assert passes_on(on[On.JITTED], On.SHARD) == on[On.SHARD]
 
