@@ -2,7 +2,7 @@
 
     python -m benchmarks.blocks [rows,width,classes …] [attention:batch,heads,positions …]
 
-Each case is a loss and all its gradients, by `jax.jit`, by `ja.jit`, and by that with the pass `blocks`.
+Each case is a loss and all its gradients, by `jax.jit`, by `ja.jit` without blocks, and by `ja.jit`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import jax
 import jax.numpy as jnp
 
 import jaxaot as ja
-from jaxaot.passes.pipeline import default_passes
 
 SIZES = [
     (2048, 256, 32000),
@@ -71,7 +70,7 @@ def measure(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[float, flo
 def compare(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
     """Prints a row for each way to run a function."""
     for name in ("jax.jit", "ja.jit without", "ja.jit"):
-        with ja.config(passes=(*default_passes(), "blocks") if name == "ja.jit" else None):
+        with ja.config(blocks=name == "ja.jit"):
             jit: Any = jax.jit if name == "jax.jit" else ja.jit
             cpu, wall, mib, first = measure(jit(fn), args)
         times = f"CPU {1e3 * cpu:7.0f} ms, wall {1e3 * wall:7.0f} ms, first {first:5.2f} s"

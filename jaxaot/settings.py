@@ -34,6 +34,9 @@ class Config:
       passes: Names of the graph passes, or functions from a ClosedJaxpr to one with the same inputs and outputs; those
         of the joint graph run in this order. By default those that `jaxaot.passes.pipeline.default_passes()` returns;
         `("cse", "dce")` is these two alone.
+      blocks: What is computed in blocks on CPU where that is estimated to save at least 8 MiB, see
+        `docs/fit_into_memory.md`: `"attention"` over 2,048 positions or more, `"losses"` over many classes; `True` is
+        both. Some models take longer with them.
       donate: Whether compiled calls may reuse the buffers of the storages that they write.
       max_breaks: At most this many branches on values in one call are programs; with more Python runs it.
       max_values: At most this many distinct values that Python branches on at one place get a compiled program;
@@ -71,6 +74,7 @@ class Config:
     costs: str = "roofline"
     recompute_collectives: bool = False
     passes: tuple[str | Callable[[Any], Any], ...] | None = None
+    blocks: bool | tuple[str, ...] = False
     donate: bool = True
     max_breaks: int = dataclasses.field(default=64, compare=False)  # no program depends on these two
     max_values: int = dataclasses.field(default=8, compare=False)
@@ -100,6 +104,8 @@ class Config:
             raise UnknownSettingError(unknown, known)
         for name, value in settings.items():
             _check_type(name, value)
+        if not isinstance(settings.get("blocks", True), bool):
+            settings["blocks"] = tuple(settings["blocks"])
         if settings.get("passes") is not None:
             settings["passes"] = tuple(settings["passes"])
             wrong = [one for one in settings["passes"] if not isinstance(one, str) and not callable(one)]
@@ -114,6 +120,9 @@ class Config:
         return dataclasses.replace(self, **settings)
 
 
+BLOCKS = ("losses", "attention")
+"""What may be computed in blocks."""
+
 _TYPES = {field.name: type(field.default) for field in dataclasses.fields(Config)}
 
 
@@ -124,7 +133,10 @@ def _check_type(name: str, value: object) -> None:
       UsageError: If so.
     """
     wanted = _TYPES[name]
-    if name in ("cache_dir", "kernels_dir"):
+    if name == "blocks":
+        is_right = isinstance(value, bool) or (isinstance(value, (list, tuple)) and {*value} <= {*BLOCKS})
+        what = f"True, False, or which of {BLOCKS}"
+    elif name in ("cache_dir", "kernels_dir"):
         is_right, what = value is None or isinstance(value, (str, os.PathLike)), "the path of a folder, or None"
     elif wanted is bool:
         is_right, what = isinstance(value, bool), "True or False"

@@ -107,7 +107,7 @@ def for_platforms(graph: ClosedJaxpr, platforms: Sequence[str]) -> ClosedJaxpr:
         return graph
     settings = config.get()
     is_alone = set(platforms) == {"cpu"} and is_worth_tuning(graph)
-    names = lowered_passes(settings.passes, "cpu", settings.exact_rounding) if is_alone else ()
+    names = lowered_passes(settings.passes, "cpu", settings.exact_rounding, blocks=settings.blocks) if is_alone else ()
     made = tune(graph, names, settings.check_graphs, "cpu", settings.exact_rounding, keeps_barriers=False).jaxpr
     return hold_extremes(made)  # by barriers, which only `executables_of` keeps
 

@@ -120,7 +120,9 @@ class EagerKernel:
         """
         check_sizes(traced.jaxpr.jaxpr)
         is_quick = is_small(traced.jaxpr.jaxpr)
-        passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding, On.KERNEL)
+        passes = lowered_passes(
+            settings.passes, jax.default_backend(), settings.exact_rounding, blocks=settings.blocks, on=On.KERNEL
+        )
 
         def tuned(traced: Any) -> tuple[Any, Tuned]:
             graph = inline(traced.jaxpr, also_custom=True)

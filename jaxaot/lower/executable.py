@@ -74,7 +74,7 @@ class Executable:
         self._given_options = compiler_options
         settings = config.get()
         self.name_of: Callable[[int], str] = lambda position: f"output {position}"
-        passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding)
+        passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding, blocks=settings.blocks)
         if isinstance(jaxpr, KeptGraph):
             assert jaxpr.way is not None, "it is one that is run"
             is_tuned = jaxpr.way.how is not Lowering.REPAIRED
@@ -234,7 +234,7 @@ class Executable:
         platform = jax.default_backend()
         if not self._passes:
             settings = config.get()
-            has_some = lowered_passes(settings.passes, platform, settings.exact_rounding)
+            has_some = lowered_passes(settings.passes, platform, settings.exact_rounding, blocks=settings.blocks)
             why = "the graph makes nothing large" if has_some else f"none on {platform} under these settings"
             return f"{self.name}: no passes, {why}"
         return "\n  ".join([f"{self.name} on {platform}", *self.way.explain()])

@@ -85,7 +85,7 @@ class Jitted(Generic[P, R]):
     def _current(self, platform: str) -> Version:
         """Returns the version for a platform under the settings in force."""
         settings = config.get()
-        key = platform, settings.passes, settings.check_graphs, settings.exact_rounding
+        key = platform, settings.passes, settings.blocks, settings.check_graphs, settings.exact_rounding
         key += (settings.check_executables,)
         version = self._versions.get(key)
         if version is None:

@@ -273,7 +273,9 @@ class Version:
     """
 
     def __init__(self, fn: Checked, options: dict[str, Any], settings: Config, platform: str):
-        passes = lowered_passes(settings.passes, platform, settings.exact_rounding, On.JITTED)
+        passes = lowered_passes(
+            settings.passes, platform, settings.exact_rounding, blocks=settings.blocks, on=On.JITTED
+        )
         is_placed = any(options.get(name) is not None for name in PLACED)
         if is_placed:
             passes = ()

@@ -119,7 +119,11 @@ def joint_passes(names: Sequence[str | Rewrite] | None, exact: bool = False) -> 
 
 
 def lowered_passes(
-    names: Sequence[str | Rewrite] | None, platform: str, exact: bool = False, on: On = On.COMPILED
+    names: Sequence[str | Rewrite] | None,
+    platform: str,
+    exact: bool = False,
+    on: On = On.COMPILED,
+    blocks: bool | Sequence[str] = False,
 ) -> tuple[str, ...]:
     """Returns those passes of a setting that run on lowered graphs, in order; by default those of the platform.
 
@@ -131,6 +135,7 @@ def lowered_passes(
       platform: Where the graph runs.
       exact: Whether roundings are kept.
       on: What the graph is.
+      blocks: The setting of what is computed in blocks.
 
     Raises:
       CompilerError: If there is no pass of a name.
@@ -141,7 +146,15 @@ def lowered_passes(
     found = chosen(_declared, on, platform, names, exact)
     if names is None and are_several():
         found = tuple(declared for declared in found if declared.function is not None)
+    left_out = {
+        name for kind, name in _OF_KIND.items() if blocks is False or (blocks is not True and kind not in blocks)
+    }
+    found = tuple(declared for declared in found if declared.name not in left_out)
     return tuple(declared.name for declared in found)
+
+
+_OF_KIND = {"losses": "loss_blocks", "attention": "attention_blocks"}
+"""The passes that put graphs in blocks, by what `ja.config(blocks=…)` calls what they look for."""
 
 
 def on_several_devices(names: Sequence[str]) -> tuple[str, ...]:

@@ -12,8 +12,7 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot.ir import tiles
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
-from jaxaot.passes import attention_blocks, blocks
-from jaxaot.passes.pipeline import default_passes
+from jaxaot.passes import attention_blocks
 from tests.seeds import seeds
 
 BATCH, HEADS, WIDTH = 2, 2, 4
@@ -22,7 +21,7 @@ BATCH, HEADS, WIDTH = 2, 2, 4
 @pytest.fixture
 def small(monkeypatch):
     """Has small graphs be cut, of which blocks gain nothing."""
-    for name in ("MIN_SAVED", "BLOCK_BYTES"):
+    for name in ("MIN_SAVED", "BLOCK_BYTES", "MIN_SCORES"):
         monkeypatch.setattr(attention_blocks, name, 1 << 9)
     monkeypatch.setattr(attention_blocks, "ROWS", 8)
     monkeypatch.setattr(tiles, "TILE", 8)
@@ -104,7 +103,7 @@ def program(draw):
 
 def blocked(fn, *args):
     closed = inline(jax.make_jaxpr(fn)(*args), also_custom=True)
-    made = blocks.blocks(closed)
+    made = attention_blocks.attention_blocks(closed)
     check_graph(made)
     return closed, made
 
@@ -200,7 +199,7 @@ def test_attention_of_tensors_in_blocks(small, using_machine):
         (y.tanh() ** 2).sum().backward()
         return y.detach(), q.grad
 
-    with ja.config(passes=(*default_passes(), "blocks")):
+    with ja.config(blocks=True):
         found = ja.compile(step)(*map(ja.tensor, arrays))
     for got, want in zip(found, step(*map(ja.tensor, arrays)), strict=True):
         np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-5, atol=1e-5)
@@ -214,14 +213,18 @@ def test_weights_that_are_returned_are_no_gain(small):
         return p @ v, p
 
     closed = inline(jax.make_jaxpr(fn)(q, q, q), also_custom=True)
-    assert blocks.blocks(closed) is closed
+    assert attention_blocks.attention_blocks(closed) is closed
 
 
-def test_attention_by_name_takes_less_memory():
+def test_long_attention_takes_less_memory():
     """By `ja.jit`; nothing is run."""
-    q = jax.ShapeDtypeStruct((1, 8, 1024, 32), "float32")
-    loss = lambda q, k, v: (jnp.tanh(jax.nn.softmax(q @ k.swapaxes(-1, -2), -1) @ v) ** 2).sum()
-    grads = jax.value_and_grad(loss, (0, 1, 2))
-    with ja.config(passes=(*default_passes(), "blocks")):
-        taken = ja.jit(grads).lower(q, q, q).compile().memory_analysis().temp_size_in_bytes
-    assert taken < 8 * 1024 * 1024 * 4 / 2
+    q = jax.ShapeDtypeStruct((2, 2048, 32), "float32")
+
+    def loss(q, k, v):
+        s = jnp.where(jnp.tril(jnp.ones((2048, 2048), bool)), q @ k.swapaxes(-1, -2), -1e30)
+        return (jnp.tanh(jax.nn.softmax(s, -1) @ v) ** 2).sum()
+
+    grads = ja.jit(jax.value_and_grad(loss, (0, 1, 2)))
+    with ja.config(blocks=["attention"]):
+        taken = grads.lower(q, q, q).compile().memory_analysis().temp_size_in_bytes
+    assert taken < 2 * 2048 * 2048 * 4 / 4

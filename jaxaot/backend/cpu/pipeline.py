@@ -37,6 +37,9 @@ def _switch(name: str, on: On, **declared: Any) -> Pass:
 _WINDOWS = "reduce_window reduce_window_sum reduce_window_max reduce_window_min"
 
 
+_BLOCKS, _PRODUCTS = On.WHOLE | On.SHARD, frozenset({"dot_general"})
+
+
 declare(
     _switch(SHARDS, On.WHOLE, is_exact=False),
     # so that the others see what XLA gets
@@ -46,14 +49,9 @@ declare(
     Pass("drop_zero_sums", drop_zero_sums, On.LOWERED, ("cpu",), is_exact=False, keeps_axes=True),
     # while rows and classes are axes as they were written
     Pass(
-        "blocks",
-        FromModule(f"{__package__}.attention.blocks"),
-        On.WHOLE | On.SHARD,
-        ("cpu",),
-        is_exact=False,
-        looks_for=frozenset({"dot_general"}),
-        is_default=False,  # until first calls and whole models are measured
+        "loss_blocks", FromModule("jaxaot.passes.loss_blocks"), _BLOCKS, ("cpu",), is_exact=False, looks_for=_PRODUCTS
     ),
+    _pass("attention.attention_blocks", _BLOCKS, is_exact=False, looks_for="dot_general"),
     _pass("kernels.drop_axes"),
     _pass("kernels.select_scatters", looks_for="scatter scatter-add scatter_add", is_exact=False, keeps_axes=True),
     _pass("kernels.unroll_windows", is_exact=False, looks_for=f"{_WINDOWS} select_and_scatter_add"),

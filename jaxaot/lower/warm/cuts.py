@@ -121,7 +121,7 @@ def _key(settings: Config, policy: Any, memory_budget: Any, hooks: Any) -> list[
 
 
 def _lowered_passes(settings: Config) -> tuple[str, ...]:
-    return lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding)
+    return lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding, blocks=settings.blocks)
 
 
 def _named(thing: Any, what: str) -> str:

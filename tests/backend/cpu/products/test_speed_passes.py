@@ -383,7 +383,7 @@ def test_nan_and_infinities_propagate(poison, everything_is_large):
 
 
 def test_passes_are_switched_by_name():
-    assert lowered_passes(None, "cpu") == tuple(name for name in IN_ORDER if name != "blocks")  # which runs by name
+    assert lowered_passes(None, "cpu", blocks=True) == IN_ORDER
     assert lowered_passes(None, "gpu") == lowered_passes(None, "tpu") == ()
     assert lowered_passes((SUBPROGRAMS, "cse", "flatten_dots"), "gpu") == ("flatten_dots", SUBPROGRAMS)
     assert joint_passes(None) == ("cse", "dce", "drop_zero_sums") and joint_passes(("dce", "hold", SUBPROGRAMS)) == (

@@ -9,9 +9,8 @@ import jaxaot as ja
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
-from jaxaot.passes import blocks
+from jaxaot.passes import loss_blocks
 from jaxaot.passes.cse import cse
-from jaxaot.passes.pipeline import default_passes
 from tests.seeds import some
 
 ROWS, WIDTH, CLASSES = 37, 8, 96
@@ -21,7 +20,7 @@ ROWS, WIDTH, CLASSES = 37, 8, 96
 def small(monkeypatch):
     """Has small graphs be cut, of which blocks gain nothing."""
     for name, value in (("MIN_SAVED", ROWS * CLASSES), ("_ENOUGH", 1), ("MAX_EXTRA", 0.5)):
-        monkeypatch.setattr(blocks, name, value)
+        monkeypatch.setattr(loss_blocks, name, value)
 
 
 def taken(x, w, y):
@@ -101,7 +100,7 @@ def sizes(closed):
 
 
 def require_blocked(closed, args):
-    made = blocks.blocks(closed)
+    made = loss_blocks.loss_blocks(closed)
     check_graph(made)
     assert sum(eqn.primitive.name == "scan" for eqn in made.jaxpr.eqns) == 1
     assert max(sizes(made)) < ROWS * CLASSES
@@ -122,8 +121,8 @@ def test_a_loss_in_blocks_is_the_loss(name, gradients, small):
 def test_cross_entropy_of_tensors_in_blocks(name, small, using_machine, monkeypatch):
     """One compiled step of forward and backward: its one loop gives the loss and gradients of eager tensors."""
     using_machine(cached_bytes=0)
-    written, write = [], blocks.Region.written
-    monkeypatch.setattr(blocks.Region, "written", lambda *args: written.append(write(*args)) or written[-1])
+    written, write = [], loss_blocks.Region.written
+    monkeypatch.setattr(loss_blocks.Region, "written", lambda *args: written.append(write(*args)) or written[-1])
     x, w, y = (ja.tensor(np.asarray(value)) for value in arguments())
     loss = by_functional(**FUNCTIONAL[name])
 
@@ -133,7 +132,7 @@ def test_cross_entropy_of_tensors_in_blocks(name, small, using_machine, monkeypa
         value.backward()
         return value.detach(), x.grad, w.grad
 
-    with ja.config(passes=(*default_passes(), "blocks")):
+    with ja.config(blocks=True):
         found = ja.compile(step)(x, w, y)
     for got, want in zip(found, step(x, w, y), strict=True):
         np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-5, atol=1e-5)
@@ -145,22 +144,27 @@ def test_logits_that_are_returned_are_no_gain(small):
         return taken(x, w, y), x @ w
 
     closed = cse(inline(jax.make_jaxpr(fn)(*arguments()), also_custom=True))
-    assert blocks.blocks(closed) is closed
+    assert loss_blocks.loss_blocks(closed) is closed
 
 
 def test_few_classes_are_left_alone():
     closed = inline(jax.make_jaxpr(jax.grad(taken, (0, 1)))(*arguments()), also_custom=True)
-    assert blocks.blocks(closed) is closed
+    assert loss_blocks.loss_blocks(closed) is closed
 
 
-def test_blocks_run_by_name():
+def test_losses_are_in_blocks_if_a_setting_says_so():
     """By `ja.jit`, whose program takes less memory by far; nothing is run."""
     x, w, y = (jax.ShapeDtypeStruct(*t) for t in (((1024, 64), "float32"), ((64, 8192), "float32"), ((1024,), "int32")))
     loss = lambda x, w, y: -jax.nn.log_softmax(x @ w)[jnp.arange(1024), y].mean()
     grads = jax.value_and_grad(loss, (0, 1))
     taken_by = lambda f: f.lower(x, w, y).compile().memory_analysis().temp_size_in_bytes
-    with ja.config(passes=(*default_passes(), "blocks")):
-        assert "blocks: " in str(ja.jit(grads).explain(x, w, y))
-        assert taken_by(ja.jit(grads)) < 0.6 * 1024 * 8192 * 4
-    assert "blocks: " not in str(ja.jit(grads).explain(x, w, y))
-    assert taken_by(ja.jit(grads)) > 1024 * 8192 * 4
+    for blocks in (True, ["losses"]):
+        with ja.config(blocks=blocks):
+            assert "loss_blocks: " in str(ja.jit(grads).explain(x, w, y))
+            assert taken_by(ja.jit(grads)) < 0.6 * 1024 * 8192 * 4
+    for blocks in (False, ["attention"]):
+        with ja.config(blocks=blocks):
+            assert "loss_blocks: " not in str(ja.jit(grads).explain(x, w, y))
+            assert taken_by(ja.jit(grads)) > 1024 * 8192 * 4
+    with pytest.raises(ja.errors.UsageError, match=r"`blocks` is True, False, or which of"):
+        ja.config(blocks=["rows"])

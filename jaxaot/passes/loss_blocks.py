@@ -1,7 +1,5 @@
 """Losses over many classes in blocks of rows, forward and backward in one loop: the logits of all rows never exist.
 
-Attention is then put in blocks by `attention_blocks.py`.
-
 The regions that it looks for are around products with weights that all rows read, whose results go into an exponential:
 the logits of a classifier. Where the graph has the gradients too, they are computed in the same block, so nothing is
 kept between forward and backward (Wijmans et al., "Cut Your Losses in Large-Vocabulary Language Models", 2024).
@@ -19,9 +17,7 @@ from jaxaot.ir.blocks import Region, Regions
 from jaxaot.ir.counted_rows import with_batches
 from jaxaot.ir.roofline import eqn_picoseconds, target_now
 from jaxaot.ir.walk import aval_bytes, variables
-from jaxaot.passes.attention_blocks import attention_blocks
 from jaxaot.passes.dce import dce
-from jaxaot.passes.declared import Rewrite
 
 MIN_SAVED = 8 << 20
 """The least bytes that a loop is to save."""
@@ -50,18 +46,14 @@ class _Plan(NamedTuple):
     saved: int
 
 
-def blocks(closed: ClosedJaxpr, simpler: Rewrite = lambda closed: closed) -> ClosedJaxpr:
-    """Returns the graph with losses over many classes and attention in blocks, where that saves memory for little time.
+def loss_blocks(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """Returns the graph with losses over many classes in blocks, where that saves memory for little time.
 
     z: f32[2048,32000] = dot_general x w           l, dx, dw = scan over 8 blocks of rows:
     l = … logsumexp z …                                z: f32[256,32000] = dot_general x[i] w
     p: f32[2048,32000] = … exp z …           →         p = … exp z …
     dw = dot_general x p                               dw = dw + dot_general x[i] p
     dx = dot_general p w                               dx[i] = dot_general p w
-
-    Args:
-      closed: The graph.
-      simpler: See `attention_blocks`.
     """
     found = closed
     while (plan := _best(found)) is not None:
@@ -69,7 +61,6 @@ def blocks(closed: ClosedJaxpr, simpler: Rewrite = lambda closed: closed) -> Clo
         if written is None:
             break
         found = written
-    found = attention_blocks(found, simpler)
     return closed if found is closed else dce(found)
 
 
