@@ -19,7 +19,8 @@ from jax._src import checkify, compilation_cache, compiler, linear_util, source_
 from jax._src import core as jex  # `jax.extend` would import all of Pallas, half of what an `import jaxaot` takes
 from jax._src.config import trace_context as trace_context
 from jax._src.config import use_shardy_partitioner
-from jax._src.core import no_axis_name, pvary_p, pytype_aval_mappings, set_current_trace, trace_ctx, unshard_aval
+from jax._src.core import no_axis_name, pytype_aval_mappings, set_current_trace, trace_ctx, unshard_aval
+from jax._src.core import pvary_p as pvary_p
 from jax._src.dtypes import register_canonicalize_value_handler
 from jax._src.extend.random import define_prng_impl as define_prng_impl
 from jax._src.interpreters.batching import BatchTrace, BatchTracer
@@ -63,7 +64,7 @@ ShapedArray = jax.core.ShapedArray
 Atom: TypeAlias = jex.Var | jex.Literal
 Aval: TypeAlias = jax.core.AbstractValue
 Eqn: TypeAlias = jex.JaxprEqn
-jaxpr_as_fun = jex.jaxpr_as_fun
+jaxpr_as_fun, new_jaxpr_eqn, no_effects = jex.jaxpr_as_fun, jex.new_jaxpr_eqn, jex.no_effects
 
 
 def load(module: str) -> Any:
@@ -178,49 +179,27 @@ def running_traces() -> Iterator[tuple[Any, str]]:
         trace = trace.parent_trace
 
 
-def _primal(value: Any) -> Any:
-    """Returns the tracer of a graph that a tracer of forward mode stands on; other values are returned as they are."""
-    while hasattr(value, "primal") and hasattr(value, "tangent"):
-        value = value.primal
-    return value
-
-
-def symbol_of(value: Any) -> Any:
+def symbol_of(value: object) -> Any:
     """Returns the variable that a tracer stands for in the graph that is being made; None if it stands for none."""
     value = _primal(value)
     return value.val if isinstance(value, DynamicJaxprTracer) and isinstance(value.val, Var) else None
 
 
-def is_made_by_loop(value: Any) -> bool:
-    """Returns whether a tracer stands for a result of a loop, or a view or cast of one."""
-    eqn = getattr(_primal(value), "parent", None)
-    while eqn is not None and eqn.primitive.name not in ("scan", "while") and len(eqn.in_tracers) == 1:
-        eqn = getattr(eqn.in_tracers[0], "parent", None)
-    return eqn is not None and eqn.primitive.name in ("scan", "while")
+def maker_of(value: object) -> tuple[Any, Sequence[Any]]:
+    """Returns the equation that made what a tracer stands for, and the tracers that it read; None and () if none is."""
+    parent: Any = getattr(_primal(value), "parent", None)
+    if parent is None:
+        return None, ()
+    atoms = [x.val if isinstance(x, DynamicJaxprTracer) else x for x in parent.in_tracers]
+    made = {"primitive": parent.primitive, "params": parent.params, "effects": parent.effects}
+    return types.SimpleNamespace(invars=atoms, outvars=parent.outvars, **made), parent.in_tracers
 
 
-def eqns_behind(values: Sequence[Any], known: Collection[Any], most: int = 2000) -> list[Any]:
-    """Returns the equations that values were computed by so far, in order, those of known variables not looked behind.
-
-    Args:
-      values: Tracers; others are passed over.
-      known: The variables of some tracers.
-      most: How many equations are returned at most.
-    """
-    found: list[Any] = []
-    seen: set[int] = set()
-    pending = [(value, False) for value in map(_primal, values)]
-    while pending and len(found) < most:
-        value, is_done = pending.pop()
-        parent: Any = getattr(value, "parent", None) if symbol_of(value) is not None else None
-        if is_done:
-            atoms = [x.val if isinstance(x, DynamicJaxprTracer) else x for x in parent.in_tracers]
-            eqn = {"primitive": parent.primitive, "params": parent.params, "effects": parent.effects}
-            found.append(types.SimpleNamespace(invars=atoms, outvars=parent.outvars, **eqn))
-        elif parent is not None and value.val not in known and id(parent) not in seen:
-            seen.add(id(parent))
-            pending += [(value, True), *((x, False) for x in parent.in_tracers)]
-    return found
+def _primal(value: Any) -> Any:
+    """Returns the tracer of a graph that a tracer of forward mode stands on; other values are returned as they are."""
+    while hasattr(value, "primal") and hasattr(value, "tangent"):
+        value = value.primal
+    return value
 
 
 mark_p = Primitive("mark")
@@ -631,36 +610,6 @@ def unsharded_aval(eqn: Eqn, spec: Any, aval: Aval, gets_axis: bool) -> Any:
     with eqn.ctx.manager:
         local = stacked_aval(1, aval) if gets_axis else strong_aval(aval)
         return unshard_aval(eqn.params["mesh"], eqn.params["check_vma"], spec, local)
-
-
-def is_named_axis_of(effect: Any, mesh: Any) -> bool:
-    """Returns whether an effect only says that an axis of a mesh is used."""
-    return type(effect).__name__ == "NamedAxisEffect" and effect.name in mesh.axis_names
-
-
-def with_axis(var: Var) -> tuple[Any, Any]:
-    """Returns an equation that gives a scalar an axis of size 1, and its result."""
-    result = jex.Var(stacked_aval(1, var.aval))
-    params = {"shape": (1,), "broadcast_dimensions": (), "sharding": None}
-    return jex.new_jaxpr_eqn([var], [result], jax.lax.broadcast_in_dim_p, params, jex.no_effects), result
-
-
-def without_axis(var: Var, scalar: Any) -> Any:
-    """Returns the equation that makes a scalar of an array of shape (1,)."""
-    return jex.new_jaxpr_eqn([var], [scalar], jax.lax.squeeze_p, {"dimensions": (0,)}, jex.no_effects)
-
-
-def filled_with_zeros(aval: Aval) -> tuple[list[Any], Any]:
-    """Returns equations that make zeros of a type, and their result."""
-    with jax.sharding.use_abstract_mesh(aval.sharding.mesh):
-        traced = jax.make_jaxpr(lambda: jax.lax.full(aval.shape, 0, aval.dtype))()
-    (zeros,) = traced.jaxpr.outvars
-    eqns, axes = list(traced.jaxpr.eqns), type_varies_over(aval)
-    if axes:
-        result = jex.Var(strong_aval(aval))
-        eqns.append(jex.new_jaxpr_eqn([zeros], [result], pvary_p, {"axes": tuple(axes)}, jex.no_effects))
-        zeros = result
-    return eqns, zeros
 
 
 def is_plainly_placed(aval: Aval) -> bool:

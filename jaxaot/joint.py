@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Literal, bind_params, is_made_by_loop
+from jaxaot._jax import Literal, bind_params
 from jaxaot._placement import placed_like
 from jaxaot._scopes import traced_like
 from jaxaot._typing import ArrayLike, Atom, ClosedJaxpr, Eqn
@@ -25,6 +25,7 @@ from jaxaot.ir.reach import reached_inputs
 from jaxaot.ir.regions import open_regions
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal, Refill
+from jaxaot.ir.unfinished import is_made_by_loop
 from jaxaot.ir.walk import Makers, equation_key, forward_tag, is_rewritable, n_own_scopes, short_aval, sub_jaxprs
 from jaxaot.plan.stages import JointGraph
 

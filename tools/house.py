@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 PACKAGE = ROOT / "jaxaot"
 
 LIMITS = {
-    "hand-written lines": 130_000,  # bytes of one device (700), tiles that a mask discards (800), a walk of torch's names (550)
+    "hand-written lines": 130_000,  # bytes of one device (700), tiles of attention (800), a walk of torch's names (550)
     "generated lines": 4_750,
     "files over 600 lines": 6,
     "functions over 100 lines": 0,

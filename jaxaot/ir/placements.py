@@ -11,14 +11,14 @@ Placements are for estimates alone: a wrong one costs memory or time, and never 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from jax.sharding import NamedSharding, PartitionSpec
 
 from jaxaot._immutable import immutable
 from jaxaot._jax import Literal, ShapedArray, scan_counts
-from jaxaot._typing import Aval, Eqn, Jaxpr, Var
+from jaxaot._typing import Atom, Aval, Eqn, Jaxpr, Var
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.walk import sub_jaxprs
 
@@ -55,7 +55,7 @@ def placed_by(shardings: Sequence[Any]) -> Placed:
     return Placed(tuple(sizes.items()), tuple(found)) if sizes else NOWHERE
 
 
-def _of_spec(spec: Any) -> Placement:
+def _of_spec(spec: Iterable[Any]) -> Placement:
     free = PartitionSpec.UNCONSTRAINED
     return tuple(() if part in (None, free) else part if isinstance(part, tuple) else (part,) for part in spec)
 
@@ -110,7 +110,7 @@ class Placements:
         if self.of:
             self._run_back(jaxpr)
 
-    def part(self, atom: Any) -> Aval:
+    def part(self, atom: Atom) -> Aval:
         """Returns the type of the part of a value that one device holds, the largest of them."""
         placement = self._get(atom)
         if placement is None:
@@ -126,10 +126,10 @@ class Placements:
     def _n(self, axes: Sequence[str]) -> int:
         return math.prod(self.sizes.get(axis, 1) for axis in axes)
 
-    def _get(self, atom: Any) -> Placement | None:
+    def _get(self, atom: Atom | None) -> Placement | None:
         return None if atom is None or isinstance(atom, Literal) else self.of.get(atom)
 
-    def _note(self, var: Any, placement: Placement | None) -> None:
+    def _note(self, var: Var, placement: Placement | None) -> None:
         """Notes a placement; an axis of the mesh that does not divide a value is left out."""
         shape = getattr(var.aval, "shape", ())
         if placement is None or not any(placement) or not all(isinstance(size, int) for size in shape):
@@ -146,7 +146,7 @@ class Placements:
         else:
             self.of.pop(var, None)
 
-    def _typed(self, aval: Any) -> Placement | None:
+    def _typed(self, aval: Aval) -> Placement | None:
         """Returns the placement that a type says, where axes of its mesh are explicit."""
         sharding = getattr(aval, "sharding", None)
         if sharding is None or sharding.mesh.empty or not any(sharding.spec):
@@ -274,7 +274,7 @@ class Placements:
         return [(atom, self.of.get(var)) for atom, var in carried]
 
 
-def _alike(atom: Any, other: Any) -> bool:
+def _alike(atom: Atom, other: Atom) -> bool:
     return getattr(atom.aval, "shape", None) == getattr(other.aval, "shape", ())
 
 

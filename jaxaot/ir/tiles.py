@@ -230,7 +230,8 @@ class _Run:
         self._known: dict[Any, Any] = {}
         self._before: dict[Any, Any] = {}
         outvars = regions.closed.jaxpr.outvars
-        self.taken = [(v, c is lax.add_p and self._is_by_column(v)) for v, c in zip(outvars, combines, strict=True)]
+        is_sum = lambda v, c: c is lax.add_p and not isinstance(v, Literal) and self._is_by_column(v)
+        self.taken = [(v, is_sum(v, c)) for v, c in zip(outvars, combines, strict=True)]
         self._outside: dict[Any, Any] = {}
         self._conditions: list[list[Callable[[], Any]]] = []  # by round what has to hold for tiles to be left out
         self._finite: set[Any] = set()
@@ -243,7 +244,7 @@ class _Run:
                 raise _NotNarrow
             is_open |= self._is_left_open(region)
 
-    def _is_by_column(self, var: Any) -> bool:
+    def _is_by_column(self, var: Var) -> bool:
         k = self._round_of.get(var)
         if k is None or self._regions.users.get(var) or self._regions.closed.jaxpr.outvars.count(var) > 1:
             return False
@@ -271,7 +272,7 @@ class _Run:
         )
         return [self._value(atom) for atom in jaxpr.outvars]
 
-    def _value(self, atom: Any) -> Any:
+    def _value(self, atom: Atom) -> Any:
         """Returns the value of an atom, which is computed if it was not."""
         if isinstance(atom, Literal):
             return atom.val
@@ -362,7 +363,7 @@ class _Run:
                 raise _NotNarrow
         return bool(unknown)
 
-    def _of(self, atom: Any, axis: int | None) -> Any:
+    def _of(self, atom: Atom, axis: int | None) -> Any:
         """Returns the description of an operand outside."""
         number = _number(self._regions, atom)
         if number is not None and not (isinstance(atom, Literal) and np.ndim(atom.val)):

@@ -18,9 +18,10 @@ from typing import Any
 
 import jax
 
-from jaxaot._jax import eqns_behind, is_tracer, symbol_of
+from jaxaot._jax import is_tracer, symbol_of
 from jaxaot._placement import are_several, placement_of
 from jaxaot.ir.placements import NOWHERE, Placed, Placements, placed_by
+from jaxaot.ir.unfinished import eqns_behind
 from jaxaot.lower.platforms import first_device
 
 
@@ -45,7 +46,7 @@ _now = _Now()
 
 
 @contextlib.contextmanager
-def carrying_out(args: Any, kwargs: Any) -> Iterator[None]:
+def carrying_out(args: object, kwargs: object) -> Iterator[None]:
     """Has what is traced in it be traced for a call whose arguments lie where they lie."""
     before, _now.call = _now.call, (args, kwargs)
     try:
@@ -55,7 +56,7 @@ def carrying_out(args: Any, kwargs: Any) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def tracing(args: Any, kwargs: Any, asked: Sequence[Any] = ()) -> Iterator[None]:
+def tracing(args: object, kwargs: object, asked: Sequence[Any] = ()) -> Iterator[None]:
     """Has a function that is traced in it know how its arguments lie.
 
     Args:
@@ -94,7 +95,7 @@ def lowered_for(values: Sequence[Any], asked: Sequence[Any]) -> tuple[str, str] 
     return device.platform, device.device_kind
 
 
-def note_symbols(args: Any, kwargs: Any) -> None:
+def note_symbols(args: object, kwargs: object) -> None:
     """Notes which symbols stand for the arguments that are traced."""
     leaves = jax.tree.leaves((args, kwargs))
     if len(leaves) == len(_now.shardings) and any(_now.shardings):

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jaxaot._immutable import immutable
-from jaxaot._jax import DropVar, Literal, filled_with_zeros, make_var, stacked_aval, with_axis, without_axis
+from jaxaot._jax import DropVar, Literal, make_var, stacked_aval
 from jaxaot._util import OrderedSet
 from jaxaot.ir.rewrite import extract, rebuild, with_input_order
 from jaxaot.ir.schedule import recompute_late
@@ -35,6 +35,7 @@ from jaxaot.partition.network import Network
 from jaxaot.partition.pairs import JoinedBody, Pair, join, pair_at
 from jaxaot.partition.policies import Choice, Policy
 from jaxaot.partition.prices import keeping_prices
+from jaxaot.partition.shard_maps import filled_with_zeros, with_axis, without_axis
 from jaxaot.partition.split import equation_name, reason, recomputed_positions
 from jaxaot.partition.tags import is_marker, note_reason, policy_inside, said_of_notes
 from jaxaot.plan.saved import RecomputedValue

@@ -14,7 +14,7 @@ from typing import Any
 
 from jaxaot._immutable import immutable
 from jaxaot._jax import Literal
-from jaxaot._typing import Aval, Eqn, Jaxpr
+from jaxaot._typing import Atom, Aval, Eqn, Jaxpr
 from jaxaot.ir.placements import Placements
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import Target
@@ -40,7 +40,7 @@ class Footprint:
     held: Size = aval_bytes
     parts: tuple[Placements, ...] = ()
 
-    def of(self, atom: Any, is_held: bool = False) -> int:
+    def of(self, atom: Atom, is_held: bool = False) -> int:
         """Returns what a value of the graphs takes on one device: one that is computed, or an input or output."""
         return (self.held if is_held else self.value)(_part(atom, self.parts))
 
@@ -53,7 +53,7 @@ class Footprint:
         return sum(self.of(var) for var in read if self.of(var) > self.of(var, is_held=True))
 
 
-def _part(atom: Any, parts: Sequence[Placements]) -> Aval:
+def _part(atom: Atom, parts: Sequence[Placements]) -> Aval:
     found = next((known for known in parts if not isinstance(atom, Literal) and atom in known.of), None)
     return atom.aval if found is None else found.part(atom)
 

@@ -9,10 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+import jax
 from jax.sharding import PartitionSpec
 
-from jaxaot._jax import Literal, body_spec, close_jaxpr, is_named_axis_of, unsharded_aval
-from jaxaot._typing import Atom, Aval, Eqn
+from jaxaot._jax import (
+    Literal,
+    body_spec,
+    close_jaxpr,
+    make_var,
+    new_jaxpr_eqn,
+    no_effects,
+    pvary_p,
+    stacked_aval,
+    strong_aval,
+    type_varies_over,
+    unsharded_aval,
+)
+from jaxaot._typing import Atom, Aval, Eqn, Var
 from jaxaot.ir.rewrite import reading, substitute
 from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.body_interface import AbstractBodyInterface, Exit, Slot
@@ -76,3 +89,33 @@ def _normal(spec: Any) -> Any:
     while axes and axes[-1] is None:
         axes.pop()
     return PartitionSpec(*axes, unreduced=spec.unreduced, reduced=spec.reduced)
+
+
+def with_axis(var: Var) -> tuple[Eqn, Var]:
+    """Returns an equation that gives a scalar an axis of size 1, and its result."""
+    result = make_var(stacked_aval(1, var.aval))
+    params = {"shape": (1,), "broadcast_dimensions": (), "sharding": None}
+    return new_jaxpr_eqn([var], [result], jax.lax.broadcast_in_dim_p, params, no_effects), result
+
+
+def without_axis(var: Var, scalar: Var) -> Eqn:
+    """Returns the equation that makes a scalar of an array of shape (1,)."""
+    return new_jaxpr_eqn([var], [scalar], jax.lax.squeeze_p, {"dimensions": (0,)}, no_effects)
+
+
+def filled_with_zeros(aval: Aval) -> tuple[list[Eqn], Var]:
+    """Returns equations that make zeros of a type, and their result."""
+    with jax.sharding.use_abstract_mesh(aval.sharding.mesh):
+        traced = jax.make_jaxpr(lambda: jax.lax.full(aval.shape, 0, aval.dtype))()
+    zeros: Any = traced.jaxpr.outvars[0]
+    eqns, axes = list(traced.jaxpr.eqns), type_varies_over(aval)
+    if axes:
+        result = make_var(strong_aval(aval))
+        eqns.append(new_jaxpr_eqn([zeros], [result], pvary_p, {"axes": tuple(axes)}, no_effects))
+        zeros = result
+    return eqns, zeros
+
+
+def is_named_axis_of(effect: object, mesh: Any) -> bool:
+    """Returns whether an effect only says that an axis of a mesh is used."""
+    return type(effect).__name__ == "NamedAxisEffect" and getattr(effect, "name", None) in mesh.axis_names
