@@ -102,6 +102,7 @@ OF_JAX = {
     "distributed/fsdp.py",
     "distributed/local_map.py",
     "facade/kernels/grad_kernels.py",
+    "facade/kernels/together.py",
     "facade/deferred/recorded_ops.py",
     "facade/deferred/stretch.py",
     "jitted.py",

@@ -30,7 +30,7 @@ NAVIGATION = {
         "docs/coming_from_jax.md", "docs/pytorch_models.md", "examples/README.md",
     ],
     "How to": [
-        "docs/fit_into_memory.md", "docs/speed.md", "docs/sizes.md", "docs/debugging.md",
+        "docs/fit_into_memory.md", "docs/long_sequences.md", "docs/speed.md", "docs/sizes.md", "docs/debugging.md",
         "docs/many_devices.md", "docs/subclasses.md", "docs/shipping.md",
     ],
     "Concepts": ["docs/python.md", "docs/architecture.md", "docs/glossary.md"],
