@@ -377,3 +377,19 @@ def test_a_tuple_in_two_places_is_one_only_while_it_is():
             yield call(ja.ones(1)).item()
 
     assert list(values(ja.compile(fn))) == list(values(fn)) == [2, 10, 11, 12, 15, 16]
+
+
+def test_a_rate_that_changes_and_decays_weights_has_one_program():
+    weight = ja.nn.Parameter(ja.ones(3))
+    optimizer = ja.optim.AdamW([weight], lr=0.1)
+
+    @ja.compile
+    def step(x):
+        optimizer.zero_grad()
+        (weight * x).sum().backward()
+        optimizer.step()
+
+    for _ in range(4):
+        step(ja.ones(3))
+        optimizer.param_groups[0]["lr"] *= 0.9
+    assert step.cache_info().misses == 1, step.explain_recompiles()
