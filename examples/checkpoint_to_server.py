@@ -14,6 +14,7 @@ import sys
 import tempfile
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def export_checkpoint(checkpoint: str, archive: str, most: int) -> None:
     program.save(archive)
 
 
-def ask(url: str, content: object = None) -> object:
+def ask(url: str, content: object = None) -> Any:
     """Returns what a server answers to JSON."""
     body = None if content is None else json.dumps(content).encode()
     with urllib.request.urlopen(url, body) as reply:

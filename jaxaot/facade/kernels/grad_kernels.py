@@ -124,7 +124,9 @@ class _Differentiated:
             # a value that is an operand or a result is not returned twice: XLA would copy it
             routes.append(place)
         kernel.routes, kernel.sources = tuple(routes), tuple(sources)
-        kernel.saved_arguments = tuple(traced[i] for i in residuals.arguments if i < len(traced))
+        saved = [traced[i] for i in residuals.arguments if i < len(traced)]
+        # JAX may trace again after `settle`, such as when a setting changes: numbers stay left out
+        kernel.saved_arguments = tuple(i for i in saved if not kernel.layouts or kernel.is_tensor[i])
 
     def _run(self, *operands: Any) -> Any:
         values, key = self._recipe.unpack(operands), self._recipe.key(operands)
