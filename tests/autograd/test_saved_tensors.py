@@ -6,6 +6,7 @@ import gc
 import random
 import weakref
 
+import jax
 import numpy as np
 import pytest
 
@@ -721,6 +722,17 @@ def test_the_hint_depends_on_the_anomaly_mode(watches):
         y.add_(1)
         with pytest.raises(ja.errors.SavedTensorWrittenError, match=hint):
             y.sum().backward()
+
+
+def test_a_kernel_that_is_traced_again_saves_no_number():
+    x = ja.ones(3, requires_grad=True)
+    x * 1  # settles the kernel
+    for setting in (jax.debug_nans(True), jax.default_matmul_precision("float32")):
+        with setting:
+            x * 1
+        with ja.autograd.graph.allow_mutation_on_saved_tensors():
+            (gradient,) = ja.autograd.grad((x * 1).sin().sum(), x)
+        np.testing.assert_allclose(gradient.numpy(), [np.cos(1)] * 3, rtol=1e-6)
 
 
 def test_a_block_of_version_checks_ends_with_an_error():

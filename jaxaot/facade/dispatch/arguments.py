@@ -117,8 +117,8 @@ def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> li
     def convert(value: Any, name: str) -> Any:
         if isinstance(value, np.generic):
             value = value.item()
-        elif isinstance(value, NUMBERS) and type(value) not in (*NUMBERS, *STAND_INS):  # a member of an `IntEnum`
-            base: Any = next(cls for cls in NUMBERS[1:] if isinstance(value, cls))
+        elif isinstance(value, NUMBERS) and type(value) not in NUMBERS and type(value) not in STAND_INS:
+            base: Any = next(cls for cls in NUMBERS[1:] if isinstance(value, cls))  # of a member of an `IntEnum`
             value = base(value)
         if type(value) is int and not fits_default_int(value):
             return _as_float(value, name)

@@ -124,9 +124,7 @@ class _Differentiated:
             # a value that is an operand or a result is not returned twice: XLA would copy it
             routes.append(place)
         kernel.routes, kernel.sources = tuple(routes), tuple(sources)
-        saved = [traced[i] for i in residuals.arguments if i < len(traced)]
-        # JAX may trace again after `settle`, such as when a setting changes: numbers stay left out
-        kernel.saved_arguments = tuple(i for i in saved if not kernel.layouts or kernel.is_tensor[i])
+        kernel.saved_arguments = tuple(traced[i] for i in residuals.arguments if i < len(traced))
 
     def _run(self, *operands: Any) -> Any:
         values, key = self._recipe.unpack(operands), self._recipe.key(operands)
@@ -214,14 +212,16 @@ class GradKernel:
       places: Positions of the differentiated arguments.
       held_arguments: Positions of the arguments whose arrays are saved.
       held_results: Positions of the results that are saved.
-      saved_arguments: Positions of the arguments whose values the backward needs, saved or not.
+      saved_arguments: Positions of the arguments whose values the backward needs, saved or not; each trace notes them.
+      needed_tensors: Those of them that are tensors.
     """
 
     __slots__ = (
-        "__dict__", "_has_one_result", "_pull_again", "apart", "differentiable", "held_arguments", "held_results",
-        "is_link", "is_plain", "is_recorded", "is_saving", "is_tensor", "layouts", "n_outputs", "node_name", "number",
-        "parameter_names", "passes_through", "pick_leaves", "places", "pull", "recipe", "recorded", "routes", "run",
-        "saved_arguments", "saved_names", "sources", "tensor_arguments", "tensor_parameters",
+        "__dict__", "_has_one_result", "_pull_again", "apart", "differentiable", "held_arguments",
+        "held_results", "is_link", "is_plain", "is_recorded", "is_saving", "is_tensor", "layouts", "n_outputs",
+        "needed_tensors", "node_name", "number", "parameter_names", "passes_through", "pick_leaves", "places",
+        "pull", "recipe", "recorded", "routes", "run", "saved_arguments", "saved_names", "sources",
+        "tensor_arguments", "tensor_parameters",
     )  # fmt: skip
 
     def __init__(
@@ -237,6 +237,7 @@ class GradKernel:
         self.held_arguments: tuple[int, ...] = ()
         self.held_results: tuple[int, ...] = ()
         self.saved_arguments: tuple[int, ...] = ()
+        self.needed_tensors: tuple[int, ...] = ()
         self.routes: tuple[tuple[int, int], ...] = ()
         self.sources: tuple[tuple[str, int], ...] = ()
         self.differentiable: tuple[bool, ...] = ()
@@ -307,7 +308,7 @@ class GradKernel:
         n_bytes = sum(layout.nbytes for layout in touched if layout is not None)
         self.is_link = self.is_plain and not self.run.is_abstract and n_bytes <= SMALL
         self.held_results = tuple(sorted({p for source, p in self.routes if source == 1 and p < n}))
-        self.saved_arguments = tuple(i for i in self.saved_arguments if is_tensor[i])
+        self.needed_tensors = tuple(i for i in self.saved_arguments if is_tensor[i])
         self.is_tensor = tuple(is_tensor)
         self.tensor_arguments = tuple(i for origin, i in self.sources if origin == ARGUMENT and i >= 0 and is_tensor[i])
         self.is_saving = bool(self.tensor_arguments or self.held_results)

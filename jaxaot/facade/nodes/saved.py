@@ -286,8 +286,8 @@ def save_specially(node: Any, flat: Sequence[Any], results: Sequence[Tensor]) ->
                 items[k] = pack(hooks, items[k], layout)
         node.leaves = SavedValues(items)
     elif not state.saves_plainly:  # with hooks nothing is checked, as in PyTorch
-        saved = [*(flat[i] for i in kernel.saved_arguments), *(results[i] for i in kernel.held_results)]
-        n_arguments = len(kernel.saved_arguments)
+        saved = [*(flat[i] for i in kernel.needed_tensors), *(results[i] for i in kernel.held_results)]
+        n_arguments = len(kernel.needed_tensors)
         node.versions = [noted(tensor, i >= n_arguments, node) for i, tensor in enumerate(saved)]
 
 
@@ -301,7 +301,7 @@ def note_written(node: Any, target: Tensor) -> None:
     if node.originals and kernel.held_results:
         node.originals[-1] = weakref.ref(target)
     if node.versions is not None:
-        arguments = zip(kernel.saved_arguments, node.versions, strict=False)
+        arguments = zip(kernel.needed_tensors, node.versions, strict=False)
         versions = [version for i, version in arguments if i != 0]
         node.versions = [*versions, noted(target, True, node)] if kernel.held_results else versions
 
