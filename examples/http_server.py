@@ -17,7 +17,7 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator
 
 import numpy as np
 import uvicorn
@@ -90,7 +90,7 @@ def app_of(run: Run, shape: tuple[int, ...], dtype: str, most_rows: int) -> Star
     batches = Batches(run, most_rows)
 
     @contextlib.asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncGenerator[None, None]:
         def warm_up() -> None:
             for n in range(1, most_rows + 1):
                 run(np.zeros((n, *shape), dtype))
@@ -131,7 +131,7 @@ def app_of_archive(path: str) -> Starlette:
 
 
 @contextlib.contextmanager
-def serving(app: Starlette) -> Iterator[str]:
+def serving(app: Starlette) -> Generator[str, None, None]:
     """Serves an application in a thread while a block runs, and gives the block its address."""
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
     thread = threading.Thread(target=server.run)
